@@ -1,0 +1,80 @@
+// What a policy is: it is told of extents and accesses and says what to move. No CUDA, no threads, no clock,
+// no I/O. Called by the runtime's engine and by the simulator, which run the same object files. Thread rule:
+// one caller at a time (the caller serialises). Failure rule: a policy cannot fail; it may answer 'nothing'.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "src/base/units.hpp"
+
+namespace tencache::policy {
+
+using ExtentIndex = std::uint32_t;      // dense, reused after extent_destroyed
+using AllocationIndex = std::uint32_t;  // dense, reused
+using StreamIndex = std::uint32_t;      // dense, one per stream of the program
+
+enum class Tier : std::uint8_t { kNone, kHbm, kHost, kDisk };  // kNone: never written, no bytes anywhere
+
+// An extent as the program's allocation made it. `creation_order` counts allocations made since the start.
+struct ExtentDescription {
+  ExtentIndex extent;
+  AllocationIndex allocation;
+  std::uint64_t creation_order;
+  Bytes allocation_size;
+  Bytes offset;  // within its allocation; 0 where several allocations share the extent
+  Bytes size;
+};
+
+// One operation on the GPU's timeline. Spans are valid during the call only.
+struct Access {
+  std::uint64_t number;  // counts the accesses of the process, from 1
+  StreamIndex stream;
+  Nanoseconds enqueued_at;
+  std::uint64_t signature;  // function, shape and which arguments, without addresses
+  bool opaque;              // may touch anything
+  std::span<const ExtentIndex> will_touch;
+  std::span<const ExtentIndex> may_touch;  // empty when opaque
+};
+
+// What the mechanism knows of an extent now. Indexed by ExtentIndex.
+struct ExtentState {
+  Tier tier = Tier::kNone;
+  bool exists = false;
+  bool clean = false;   // a lower tier holds the same bytes (as far as is known)
+  bool moving = false;  // a move of it is under way
+  bool held = false;    // may not leave now: frozen, or an access that may touch it is enqueued
+  Bytes size;
+};
+
+struct Residency {
+  std::span<const ExtentState> extents;
+  Bytes hbm_free;  // bytes of blocks free for a fetch now
+  Bytes hbm_total;
+  Bytes host_free;
+  Nanoseconds now;
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  [[nodiscard]] virtual const char* name() const = 0;
+
+  virtual void extent_created(const ExtentDescription& extent) = 0;
+  virtual void extent_destroyed(ExtentIndex extent) = 0;
+  // On the way of a launch: constant time per extent, no allocation in a steady state.
+  virtual void access(const Access& access) = 0;
+  // An access has ended on the GPU, as far as markers tell: measured begin and end.
+  virtual void completed(std::uint64_t access_number, Nanoseconds begin, Nanoseconds end) = 0;
+
+  // Room is needed now for an access that waits. The extent to put out next; only extents in HBM that are
+  // neither held nor moving qualify. `nothing` means no extent qualifies.
+  virtual std::optional<ExtentIndex> victim(const Residency& residency) = 0;
+  // The link into HBM is idle: what to bring in ahead of its use.
+  virtual std::optional<ExtentIndex> next_fetch(const Residency& residency) = 0;
+  // The link out of HBM is idle: what to copy out ahead of its eviction (it stays where it is).
+  virtual std::optional<ExtentIndex> next_clean(const Residency& residency) = 0;
+};
+
+}  // namespace tencache::policy

@@ -1,0 +1,115 @@
+// The runtime's face towards the doors: one normalised form of everything a program's driver calls mean for
+// us. Called by interpose/ only. Thread rule: every member from any thread of the program, concurrently.
+// Failure rule: answers are CUresult values the genuine driver could have given; out-parameters are written
+// on success only.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/base/units.hpp"
+#include "src/driver/driver.hpp"
+
+namespace tencache {
+struct Options;
+}
+
+namespace tencache::runtime {
+
+// A stream as the door knew it: 0 already turned into CU_STREAM_LEGACY or CU_STREAM_PER_THREAD by the door's
+// flavour.
+struct Stream {
+  CUstream handle;
+};
+
+enum class AllocationKind : std::uint8_t { kSync, kPitched, kAsync, kPool };
+
+struct AllocationRequest {
+  AllocationKind kind;
+  Bytes size;          // as asked; for kPitched pitch x height
+  Stream stream;       // kAsync and kPool
+  CUmemoryPool pool;   // kPool, else null
+  const void* caller;  // return address in the program, names the owner module
+};
+
+struct Range {
+  CUdeviceptr base;
+  Bytes size;
+};
+
+enum class AccessKind : std::uint8_t { kLaunch, kCopy, kMemset };
+
+// One operation about to be given to the driver. Spans live until `after` returns.
+struct Access {
+  AccessKind kind;
+  bool synchronous;  // the call returns only after the operation (sync copies and memsets)
+  Stream stream;
+  CUfunction function;                    // kLaunch
+  std::uint64_t signature;                // function and grid shape, without addresses
+  bool opaque;                            // parameters could not be read, or the kernel may launch others
+  std::span<const CUdeviceptr> pointers;  // kLaunch: every parameter word that lies in the arena
+  Range destination;             // kCopy, kMemset; size 0 where that side is not device memory of ours
+  Range source;                  // kCopy
+  bool destination_overwritten;  // every byte of `destination` is written
+  const void* host_source;       // kCopy from pageable memory, for the pointer scan; else null
+};
+
+// The answer to `before`: forward the call and then give the ticket to `after`, or return `result` at once.
+struct Admission {
+  bool forward;
+  CUresult result;
+  std::uint64_t ticket;
+};
+
+// The arena as one subtraction, for the launch path: address - base < size.
+struct Arena {
+  CUdeviceptr base;
+  std::uint64_t size;  // 0 while nothing is managed
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  [[nodiscard]] virtual Arena arena() const noexcept = 0;
+
+  virtual CUresult allocate(const AllocationRequest& request, CUdeviceptr* address) noexcept = 0;
+  // kNotOurs: the door forwards the call to the driver.
+  enum class FreeVerdict : std::uint8_t { kNotOurs, kAnswered };
+  virtual FreeVerdict free_sync(CUdeviceptr address, CUresult* result) noexcept = 0;
+  virtual FreeVerdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
+
+  virtual Admission before(const Access& access) noexcept = 0;
+  virtual void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept = 0;
+
+  // A call that was passed through failed with CUDA_ERROR_OUT_OF_MEMORY: true when room was made and one
+  // retry is due.
+  virtual bool make_room_for_pass_through() noexcept = 0;
+
+  // Synchronisation the program has asked for and got: work enqueued before it is done.
+  virtual void stream_synchronized(Stream stream) noexcept = 0;
+  virtual void context_synchronized() noexcept = 0;
+  virtual void stream_destroyed(CUstream stream) noexcept = 0;
+  virtual void primary_context_reset(CUdevice device) noexcept = 0;
+
+  // Queries; false: not ours, forward.
+  virtual bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept = 0;
+  virtual bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept = 0;
+  virtual bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
+                                 CUresult* result) noexcept = 0;
+
+  // The process is about to end or has just forked: no CUDA call of ours after this.
+  virtual void go_passive() noexcept = 0;
+  // At exit, before go_passive: the summary, if asked for.
+  virtual void print_summary() noexcept = 0;
+};
+
+// Makes the runtime over the genuine driver. Called once, at the end of the first successful cuInit. Null
+// when this machine cannot be served (old driver, no VMM, vGPU): the reason has been logged, everything
+// passes through.
+Runtime* start(const Driver& driver, const Options& options) noexcept;
+
+}  // namespace tencache::runtime
