@@ -40,7 +40,21 @@ struct Range {
   Bytes size;
 };
 
-enum class AccessKind : std::uint8_t { kLaunch, kCopy, kMemset };
+// kHostFunction, kStreamWait (a wait on a value in memory) and kGraph carry no ranges: they are told because
+// a launch must not wait for them (rule 4), and because a free waits for what was enqueued.
+enum class AccessKind : std::uint8_t { kLaunch, kCopy, kMemset, kGraph, kHostFunction, kStreamWait, kOther };
+
+// How the door issues a part of a copy or memset that cannot be let in whole: the same call, with the same
+// stream and synchronisation, on [offset, offset + size) with these addresses in place of the program's (0
+// for a side that is not device memory of ours).
+class PartIssuer {
+ public:
+  virtual CUresult issue(std::uint64_t offset, Bytes size, CUdeviceptr destination,
+                         CUdeviceptr source) const noexcept = 0;
+
+ protected:
+  ~PartIssuer() = default;
+};
 
 // One operation about to be given to the driver. Spans live until `after` returns.
 struct Access {
@@ -55,6 +69,7 @@ struct Access {
   Range source;                  // kCopy
   bool destination_overwritten;  // every byte of `destination` is written
   const void* host_source;       // kCopy from pageable memory, for the pointer scan; else null
+  const PartIssuer* parts;       // 1-D copies and memsets; null: the call cannot be split
 };
 
 // The answer to `before`: forward the call and then give the ticket to `after`, or return `result` at once.
@@ -76,12 +91,15 @@ class Runtime {
 
   [[nodiscard]] virtual Arena arena() const noexcept = 0;
 
-  virtual CUresult allocate(const AllocationRequest& request, CUdeviceptr* address) noexcept = 0;
-  // kNotOurs: the door forwards the call to the driver.
-  enum class FreeVerdict : std::uint8_t { kNotOurs, kAnswered };
-  virtual FreeVerdict free_sync(CUdeviceptr address, CUresult* result) noexcept = 0;
-  virtual FreeVerdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
+  // kNotOurs: the door forwards the call to the driver (another context, a capture, not started).
+  enum class Verdict : std::uint8_t { kNotOurs, kAnswered };
+  virtual Verdict allocate(const AllocationRequest& request, CUdeviceptr* address,
+                           CUresult* result) noexcept = 0;
+  virtual Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept = 0;
+  virtual Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
 
+  // Every call that enqueues work, also where it has no address of ours: what is not told cannot be waited
+  // for. A copy or memset larger than HBM has been issued by `parts` when `before` answers.
   virtual Admission before(const Access& access) noexcept = 0;
   virtual void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept = 0;
 
@@ -92,7 +110,8 @@ class Runtime {
   // Synchronisation the program has asked for and got: work enqueued before it is done.
   virtual void stream_synchronized(Stream stream) noexcept = 0;
   virtual void context_synchronized() noexcept = 0;
-  virtual void stream_destroyed(CUstream stream) noexcept = 0;
+  // Before the driver destroys it: its last marker can still be recorded.
+  virtual void stream_about_to_be_destroyed(CUstream stream) noexcept = 0;
   virtual void primary_context_reset(CUdevice device) noexcept = 0;
 
   // Queries; false: not ours, forward.
