@@ -39,15 +39,15 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(status) {}     // NOLINT(google-explicit-constructor)
-  [[nodiscard]] bool ok() const { return value_.has_value(); }
-  [[nodiscard]] Status status() const { return status_; }
-  T& value() { return *value_; }
-  const T& value() const { return *value_; }
-  T* operator->() { return &*value_; }
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
+  constexpr Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  constexpr Result(Status status) : status_(status) {}     // NOLINT(google-explicit-constructor)
+  [[nodiscard]] constexpr bool ok() const { return value_.has_value(); }
+  [[nodiscard]] constexpr Status status() const { return status_; }
+  constexpr T& value() { return *value_; }
+  constexpr const T& value() const { return *value_; }
+  constexpr T* operator->() { return &*value_; }
+  constexpr T& operator*() { return *value_; }
+  constexpr const T& operator*() const { return *value_; }
 
  private:
   std::optional<T> value_;

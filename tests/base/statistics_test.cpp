@@ -1,0 +1,88 @@
+#include "src/base/statistics.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "src/base/summary.hpp"
+#include "tests/base/captured_log.hpp"
+
+namespace tencache {
+namespace {
+
+TEST(Statistics, CountersAddAndKeepPeaks) {
+  Statistics statistics;
+  statistics.launches.add();
+  statistics.launches.add(2);
+  statistics.peak_live.raise_to(5_MiB);
+  statistics.peak_live.raise_to(3_MiB);
+  EXPECT_EQ(statistics.launches.value(), 3u);
+  EXPECT_EQ(statistics.peak_live.bytes(), 5_MiB);
+}
+
+TEST(Statistics, JsonHasEveryCounter) {
+  Statistics statistics;
+  statistics.moved_in.add(4_KiB);
+  std::array<char, 4096> buffer;
+  TextWriter out(buffer);
+  print_json(statistics, out);
+  EXPECT_FALSE(out.truncated());
+  EXPECT_TRUE(out.view().starts_with("{\"schema\":1,\"allocations\":0,"));
+  EXPECT_NE(out.view().find("\"moved_in\":4096"), std::string_view::npos);
+  EXPECT_EQ(static_cast<std::size_t>(std::count(out.view().begin(), out.view().end(), ':')),
+            counter_rows().size() + 1);
+}
+
+TEST(Statistics, TheTableLeavesOutZeros) {
+  Statistics statistics;
+  statistics.moved_in.add(4_KiB);
+  statistics.stalled.add(1500_us);
+  std::array<char, 1024> buffer;
+  TextWriter out(buffer);
+  print_table(statistics, out);
+  EXPECT_EQ(out.view(),
+            "      4.00 KiB  moved_in             bytes copied into HBM\n"
+            "      1.500 ms  stalled              time those accesses waited\n");
+}
+
+constexpr SummaryFacts kFacts{16_GiB, 24_GiB, 64_GiB, Nanoseconds(10000000000)};
+
+TEST(Summary, SaysWhatMovedInAtMostTwelveLines) {
+  Statistics statistics;
+  statistics.peak_live.raise_to(38_GiB);
+  statistics.peak_hbm.raise_to(16_GiB);
+  statistics.moved_in.add(100_GiB);
+  statistics.moves_out.add();
+  statistics.launches.add(1000);
+  statistics.stalls.add(7);
+  statistics.stalled.add(1000_ms);
+  std::array<char, 2048> buffer;
+  TextWriter out(buffer);
+  print_summary(statistics, kFacts, out);
+  const std::string_view text = out.view();
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 12);
+  for (const char* line : {"wanted at most     38.0 GiB (HBM limit 16.0 GiB, device 24.0 GiB)\n",
+                           "hbm 16.0 GiB, host 0 B (limit 64.0 GiB), disk 0 B\n", "in 100 GiB, out 0 B",
+                           "7 of 1000 launches, 1000.0 ms (10.0 % of 10.0 s)\n",
+                           "run from host      0 launches\n", "next               `tencache doctor`"})
+    EXPECT_NE(text.find(line), std::string_view::npos) << line << "\n" << text;
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Summary, GoesToAFileNamedForTheProcess) {
+  const std::string folder = testing::TempDir();
+  const std::string path = folder + "/summary_test." + std::to_string(getpid());
+  write_summary(Statistics{}, kFacts, *parse<ReportTarget>(folder + "/summary_test.%p"));
+  EXPECT_NE(content_of(path).find("the program fits"), std::string::npos);
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace tencache
