@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 namespace tencache::policy {
 namespace {
 
@@ -13,7 +16,6 @@ class LeastRecentlyUsedTest : public testing::Test {
   }
   void create_one(ExtentIndex extent) {
     lru_.extent_created({extent, extent, extent, 1_MiB, 0_B, 1_MiB});
-    if (states_.size() <= extent) states_.resize(extent + 1);
     states_[extent] = {Tier::kHbm, true, false, false, false, 1_MiB};
   }
   void destroy(ExtentIndex extent) {
@@ -35,7 +37,7 @@ class LeastRecentlyUsedTest : public testing::Test {
   }
 
   LeastRecentlyUsed lru_;
-  std::vector<ExtentState> states_;
+  std::array<ExtentState, 8> states_{};
   std::uint64_t number_ = 0;
 };
 
