@@ -1,0 +1,25 @@
+"""The coverage table: what works, what passes through, what is refused, one row per base name."""
+
+WORDS = {
+    "door": "works",
+    "retry": "passes through, counted; tried again after out of memory",
+    "count": "passes through, counted",
+    "pass": "passes through",
+}
+
+
+def emit_coverage(entries, signatures):
+    del signatures
+    bases = {}
+    for entry in entries:
+        bases.setdefault(entry.base, []).append(entry)
+    lines = ["# Driver entry points", "", "Generated from interpose/cuda.hooks.", "",
+             "| function | forms | class | under tencache | why |", "|---|---|---|---|---|"]
+    for base in sorted(bases):
+        forms = bases[base]
+        first = forms[-1]
+        others = [f"{e.suffix or 'plain'}: {WORDS[e.handling]}" for e in forms if e.handling != first.handling]
+        answer = "; ".join([WORDS[first.handling], *others])
+        suffixes = " ".join(e.suffix or "·" for e in forms)
+        lines.append(f"| {base} | {suffixes} | {first.klass} | {answer} | {first.why} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Makes from the table of entry points one of the files named in OUTPUTS. Run by the build."""
+
+import argparse
+import os
+import shlex
+import sys
+
+import emit_coverage
+import emit_doors
+import emit_softgpu
+import emit_stub
+import hooks
+import signatures
+
+OUTPUTS = {
+    "table-header": emit_doors.emit_table_header,
+    "table-source": emit_doors.emit_table_source,
+    "version-script": emit_doors.emit_version_script,
+    "assembly": emit_doors.emit_assembly,
+    "coverage": emit_coverage.emit_coverage,
+    "softgpu-header": emit_softgpu.emit_header,
+    "softgpu-source": None,
+    "stub-source": emit_stub.emit_source,
+}
+
+
+def parse_arguments():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", choices=OUTPUTS)
+    parser.add_argument("--table", default=os.path.join(here, "..", "cuda.hooks"))
+    parser.add_argument("--symbols", default=os.path.join(here, "driver_symbols.txt"))
+    parser.add_argument("--compiler", default="c++", help="C++ compiler, with its arguments")
+    parser.add_argument("--include", required=True, help="folder with cuda.h")
+    parser.add_argument("--implemented", nargs="*", default=[], help="sources that define softgpu::api")
+    parser.add_argument("--header", default="softgpu_api.gen.hpp", help="what softgpu-source includes")
+    parser.add_argument("-o", dest="path", required=True)
+    return parser.parse_args()
+
+
+def make(arguments):
+    entries = hooks.read_table(arguments.table)
+    symbols = hooks.read_symbols(arguments.symbols)
+    complaints = hooks.compare_with_symbols(entries, symbols)
+    if complaints:
+        raise hooks.TableError("\n".join(complaints))
+    prototypes = signatures.read(shlex.split(arguments.compiler), arguments.include, symbols)
+    if arguments.output == "softgpu-source":
+        implemented = emit_softgpu.implemented_in(arguments.implemented)
+        return emit_softgpu.emit_source(entries, prototypes, implemented, arguments.header)
+    return OUTPUTS[arguments.output](entries, prototypes)
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        text = make(arguments)
+    except (hooks.TableError, signatures.SignatureError, ValueError) as error:
+        sys.exit(f"generate.py: {error}")
+    with open(arguments.path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()
