@@ -47,16 +47,18 @@ struct Operand {
     kImmediate,  // `bits`: integers sign-extended to 64 bits; 0f/0d literals as their bit pattern, `is_float`
                  // set
     kSymbol,     // symbol (+ bits as byte offset): variable, function or .callprototype name
-    kMemory,     // [reg + bits] or [symbol + bits] or [bits]
+    kMemory,     // [reg + bits] or [symbol + bits] or [bits]; what follows a comma inside is in `elements`
     kVector,     // elements (registers, immediates, or the sink `_` as kSink)
-    kLabel,      // target = index of the instruction in the function's body
+    kLabel,      // target = index of the instruction in the function's body; its size for a label at the end
     kSpecial,    // symbol = "%tid.x", "%laneid", "WARP_SZ", ...
     kSink,       // _
-    kList,       // ( ... ) of a call; elements
+    kList,       // ( ... ) of a call, or the labels of a brx.idx; elements
   };
   Kind kind = Kind::kNone;
   bool negated = false;
   bool is_float = false;
+  bool is_double =
+      false;  // with is_float: `bits` is a double (0d or decimal), which a use as f32 or f16 rounds
   RegisterId reg = kNoIndex;
   std::uint32_t target = kNoIndex;
   std::int64_t bits = 0;
@@ -71,17 +73,17 @@ struct Instruction {
   std::vector<std::string> modifiers;  // {"global", "nc", "v4", "f32"}: as written after each dot
   RegisterId guard = kNoIndex;         // predicate register of @%p
   bool guard_negated = false;
-  std::vector<Operand>
-      operands;            // in order of writing; call: return list, callee, argument list, prototype/table
-  std::uint32_t line = 0;  // in the PTX text
+  std::vector<Operand> operands;  // in order of writing; call: return list, callee, argument list (both lists
+                                  // always there, perhaps empty), then the prototype of an indirect one
+  std::uint32_t line = 0;         // in the PTX text
 };
 
+// A `.v4` register is four registers `name.x` to `name.w`, and as an operand a vector of them.
 struct Register {
   std::string name;
   Type type = Type::kNone;
 };
 
-// A variable: .global/.const/.shared of a module, .shared/.local/.param inside a function.
 struct Relocation {
   std::uint32_t offset;   // into the initial bytes
   std::uint8_t size;      // bytes patched: 1..8 (8 whole, or one byte of the address when `byte` is given)
@@ -89,6 +91,8 @@ struct Relocation {
   std::string symbol;
   std::int64_t addend = 0;
 };
+// A variable: .global/.const/.shared of a module, .shared/.local/.param inside a function. Where a function's
+// own would have the name of another in reach, it is renamed `name#2`; a program cannot write such a name.
 struct Variable {
   std::string name;
   Space space = Space::kNone;
@@ -98,10 +102,11 @@ struct Variable {
   bool is_extern = false;
   bool is_visible = false;
   bool is_managed = false;
-  std::vector<std::uint8_t> initial;  // empty: zero-filled
+  std::vector<std::uint8_t> initial;  // `size` bytes, or empty: zero-filled
   std::vector<Relocation> relocations;
 };
 
+// A declaration that the module also defines is not kept apart: the definition has taken its place.
 struct Function {
   std::string name;
   bool is_entry = false;
