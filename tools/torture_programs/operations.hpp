@@ -1,0 +1,32 @@
+// The operations of a generated program, one function a kind, in the order of operations.def.
+// Called by the executor. Thread rule and failure rule: the executor's.
+#pragma once
+
+#include "tools/torture_programs/executor.hpp"
+
+namespace torture {
+
+// What the mixing kernels work on: a target and sources that differ from it.
+struct Chosen {
+  std::size_t target, a, b, c;
+};
+
+struct Operations {
+  static void perform(Executor& x, const Operation& o);
+#define X(kind, weight, what) static void kind(Executor& x, const Operation& o);
+#include "tools/torture_programs/operations.def"
+#undef X
+
+  // Shared by several kinds.
+  static bool choose_pair(const Executor& x, const Operation& o, std::size_t* target, std::size_t* source);
+  static bool choose(const Executor& x, const Operation& o, Chosen* chosen);
+  static void fill_range(Executor& x, const Operation& o, std::size_t buffer, std::uint32_t from,
+                         std::uint32_t count);
+  static void mark_table(Executor& x, std::size_t table, const std::array<std::size_t, 3>& entries);
+  static bool pick_table(Executor& x, const Operation& o, std::size_t* table,
+                         std::array<std::size_t, 3>* entries);
+  static std::uint32_t common_count(const Executor& x, const Buffer& table);
+  static void finish_free(Executor& x, std::size_t buffer);
+};
+
+}  // namespace torture

@@ -1,0 +1,160 @@
+"""Runs generated programs with and without tencache and compares what they saw.
+
+    tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,25,50] [--chaos]
+
+Ends on `N programs, D differences`; each difference is minimised to the operations it needs. Exit code 1 on a difference.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+LIVE = 4 << 20
+BATCH = 20  # programs in one process
+LARGEST = 256 << 10
+ROOMY = "256MiB"  # a device with room for everything
+TIMEOUT = 120
+
+Setting = collections.namedtuple("Setting", "mode budget chaos")
+
+
+class Runner:
+    def __init__(self, build):
+        self.program = build / "tools" / "torture_programs" / "torture-program"
+        self.preload = build / "interpose" / "libtencache.so"
+        self.drivers = build / "tools" / "softgpu" / "lib"
+
+    def environment(self, setting):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("TENCACHE", "SOFTGPU_"))}
+        env.update(LD_LIBRARY_PATH=str(self.drivers), SOFTGPU_HBM=ROOMY, SOFTGPU_GRANULARITY="64KiB")
+        if setting is None:
+            return env
+        env.update(LD_PRELOAD=str(self.preload), TENCACHE_HBM=f"{LIVE * setting.budget // 100 >> 10}KiB",
+                   TENCACHE_HOST="256MiB", TENCACHE_BLOCK_SIZE="128KiB", TENCACHE_SMALL_BLOCK_SIZE="64KiB")
+        if setting.mode == "detached":
+            env["TENCACHE_DETACHED"] = "on"
+        if setting.chaos:
+            env["SOFTGPU_CHAOS"] = str(setting.chaos)
+        return env
+
+    def run(self, setting, seed, programs=1, dropped=()):
+        command = [str(self.program), "--seed", str(seed), "--programs", str(programs), "--live", str(LIVE), "--largest",
+                   str(LARGEST)]
+        if dropped:
+            command += ["--drop", ",".join(map(str, dropped))]
+        try:
+            done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True, timeout=TIMEOUT,
+                                  check=False)
+        except subprocess.TimeoutExpired:
+            return "timed out\n", ""
+        return done.stdout + f"exit {done.returncode}\n", done.stderr
+
+    def operations(self, seed):
+        listing = subprocess.run([str(self.program), "--seed", str(seed), "--list"], env=self.environment(None),
+                                 capture_output=True, text=True, check=True).stdout
+        return [line.split() for line in listing.splitlines()]
+
+
+def differs(runner, setting, seed, dropped=()):
+    return runner.run(None, seed, dropped=dropped)[0] != runner.run(setting, seed, dropped=dropped)[0]
+
+
+def minimise(runner, setting, seed):
+    """Drops operations, large groups first, while the difference stays. Returns those that are needed."""
+    numbers = [int(number) for number, _ in runner.operations(seed)]
+    kept = list(numbers)
+    size = len(kept) // 2
+    while size >= 1:
+        at = 0
+        while at < len(kept):
+            trial = kept[:at] + kept[at + size:]
+            if differs(runner, setting, seed, [n for n in numbers if n not in trial]):
+                kept = trial
+            else:
+                at += size
+        size //= 2
+    return kept
+
+
+def report(runner, setting, seed):
+    if not differs(runner, setting, seed):
+        print(f"seed {seed} {setting}: differs only in company or not every time")
+        return
+    kept = set(minimise(runner, setting, seed))
+    print(f"seed {seed} {setting}: differs with these operations:")
+    for number, kind in runner.operations(seed):
+        if int(number) in kept:
+            print(f"    {number} {kind}")
+    dropped = [int(number) for number, _ in runner.operations(seed) if int(number) not in kept]
+    expected, _ = runner.run(None, seed, dropped=dropped)
+    seen, errors = runner.run(setting, seed, dropped=dropped)
+    for want, got in zip(expected.splitlines() + [""] * 99, seen.splitlines()):
+        if want != got:
+            print(f"    without: {want}\n    with:    {got}")
+            break
+    sys.stdout.write(errors[-2000:])
+
+
+def split_programs(output):
+    return output.split("program ")[1:]
+
+
+def compare_batch(runner, setting, seed, programs):
+    """Seeds of the batch whose output differs."""
+    expected, seen = runner.run(None, seed, programs)[0], runner.run(setting, seed, programs)[0]
+    if expected == seen:
+        return []
+    wanted, got = split_programs(expected), split_programs(seen)
+    for index, text in enumerate(wanted):
+        if index >= len(got) or got[index] != text:
+            return [seed + index]
+    return [seed]
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(prog="tools/torture")
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(os.environ.get("TENCACHE_BUILD", "build")))
+    parser.add_argument("--programs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
+    parser.add_argument("--budgets", default="10,25,50", help="HBM in percent of what is kept allocated (detached: 50 and up)")
+    parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
+    parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
+    return parser.parse_args()
+
+
+def settings_of(arguments):
+    """The mapped mode takes any budget; in the detached one a single kernel's memory must fit."""
+    budgets = [int(b) for b in arguments.budgets.split(",")]
+    settings = []
+    if arguments.mode != "detached":
+        settings += [("mapped", budget) for budget in budgets]
+    if arguments.mode != "mapped":
+        settings += [("detached", max(50, budget)) for budget in budgets]
+    return list(dict.fromkeys(settings))
+
+
+def main():
+    arguments = read_arguments()
+    runner = Runner(arguments.build.resolve())
+    settings = settings_of(arguments)
+    draws = random.Random(arguments.seed)
+    different, done = 0, 0
+    while done < arguments.programs and different < arguments.stop:
+        batch = min(BATCH, arguments.programs - done)
+        mode, budget = settings[done // BATCH % len(settings)]
+        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0)
+        for seed in compare_batch(runner, setting, arguments.seed + done, batch):
+            different += 1
+            report(runner, setting, seed)
+        done += batch
+    print(f"{done} programs, {different} differences")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
