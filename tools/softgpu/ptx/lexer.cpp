@@ -27,6 +27,11 @@ bool is_a(char c, unsigned classes) { return (kClasses[static_cast<unsigned char
 
 }  // namespace
 
+std::string Token::spelling() const {
+  if (kind == Kind::kEnd) return "the end of the text";
+  return fmt::format("'{}{}'", kind == Kind::kDotName ? "." : "", text.substr(0, 40));
+}
+
 TokenStream::TokenStream(std::string_view text) : text_(text) {
   while (!text_.empty() && text_.back() == '\0') text_.remove_suffix(1);
   advance();
@@ -85,9 +90,7 @@ void TokenStream::fail(std::string what) {
 }
 
 void TokenStream::fail_expected(const char* wanted) {
-  const std::string found = token_.kind == Token::Kind::kEnd ? "the end of the text"
-                                                             : fmt::format("'{}'", token_.text.substr(0, 40));
-  fail(fmt::format("expected {}, found {}", wanted, found));
+  fail(fmt::format("expected {}, found {}", wanted, token_.spelling()));
 }
 
 void TokenStream::advance() {

@@ -29,6 +29,7 @@ struct Token {
   [[nodiscard]] bool is(char punctuation) const {
     return kind == Kind::kPunctuation && text.front() == punctuation;
   }
+  [[nodiscard]] std::string spelling() const;  // as written, cut where very long
   [[nodiscard]] bool is_dot(std::string_view name) const { return kind == Kind::kDotName && text == name; }
 };
 

@@ -97,7 +97,7 @@ class ModuleParser {
   }
 
   void fail_at(const Token& token, const char* what) {
-    tokens_.fail(std::string(what) + fmt::format(" '{}'", token.text));
+    tokens_.fail(fmt::format("{} {}", what, token.spelling()));
   }
 
   ModuleContext context_;
