@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "vmm": ["src/base", "src/driver", "vmm"],
     "policy": ["src/base/units.hpp", "policy"],
     "tools/softgpu": ["tools/softgpu", "interpose/gen"],
-    "tools": ["src/base", "policy", "tools"],
+    "tools": ["src/base", "src/driver", "policy", "tools"],
     "examples": ["examples"],
 }
 

@@ -1,0 +1,179 @@
+"""The command `tencache` as its users run it, as TAP.
+
+Usage: tencache_command_test.py TENCACHE LIBRARY SOURCE_ROOT
+TENCACHE is copied into an installation of its own, with LIBRARY in the place of libtencache.so.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+BUILT, LIBRARY, SOURCE_ROOT = sys.argv[1:4]
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("TENCACHE", "LD_"))}
+
+
+class Installation:
+    def __init__(self, folder):
+        self.program = pathlib.Path(folder) / "bin" / "tencache"
+        self.library = pathlib.Path(folder) / "lib" / "tencache" / "libtencache.so"
+        self.program.parent.mkdir(parents=True)
+        self.library.parent.mkdir(parents=True)
+        shutil.copy(BUILT, self.program)
+        shutil.copy(LIBRARY, self.library)
+
+    def __call__(self, *arguments, **environment):
+        return subprocess.run([self.program, *arguments], env=CLEAN | environment, capture_output=True, text=True, check=False)
+
+    def environment_under(self, *arguments, **environment):
+        out = self("run", *arguments, "/usr/bin/env", **environment).stdout
+        return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+
+
+def run_becomes_the_program(tencache):
+    assert tencache("run", "--", "/bin/sh", "-c", "exit 37").returncode == 37
+    assert tencache("run", "/bin/sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
+    assert tencache("run", "--", "/bin/echo", "--hbm", "-x").stdout == "--hbm -x\n"
+
+
+def run_fails_as_env_does(tencache):
+    with tempfile.NamedTemporaryFile(mode="w") as not_executable:
+        assert tencache("run", not_executable.name).returncode == 126
+    missing = tencache("run", "no-such-program")
+    assert missing.returncode == 127
+    assert missing.stderr == "tencache: cannot run no-such-program: No such file or directory\n", missing.stderr
+    assert tencache("run").returncode == 125
+    assert tencache("run", "--no-such-option", "/bin/true").returncode == 125
+
+
+def run_sets_the_preload(tencache):
+    ours = str(tencache.library)
+    assert tencache.environment_under()["LD_PRELOAD"] == ours
+    libc = next(line.split()[2] for line in subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True)
+                .stdout.splitlines() if "libc.so.6" in line)
+    assert tencache.environment_under(LD_PRELOAD=libc)["LD_PRELOAD"] == f"{ours}:{libc}"
+
+
+def run_sets_the_preload_once(tencache):
+    ours = str(tencache.library)
+    assert tencache.environment_under(LD_PRELOAD=ours)["LD_PRELOAD"] == ours
+    again = tencache("run", str(tencache.program), "run", "/usr/bin/env")
+    assert f"LD_PRELOAD={ours}\n" in again.stdout
+
+
+def run_is_loaded_into_the_program(tencache):
+    assert str(tencache.library) in tencache("run", "/bin/cat", "/proc/self/maps").stdout
+
+
+def run_turns_options_into_variables(tencache):
+    got = tencache.environment_under("--hbm", "8GiB", "--host=75%", "--detached", "--summary=/tmp/x.%p", "--")
+    assert got["TENCACHE_HBM"] == "8GiB"
+    assert got["TENCACHE_HOST"] == "75%"
+    assert got["TENCACHE_DETACHED"] == "on"
+    assert got["TENCACHE_SUMMARY"] == "/tmp/x.%p"
+
+
+def run_refuses_a_wrong_value(tencache):
+    wrong = tencache("run", "--hbm", "8", "/bin/true")
+    assert wrong.returncode == 125
+    assert wrong.stderr == ("tencache: --hbm 8 is wrong: a size needs a unit, such as 8GiB or 512M; "
+                            "the program was not started\n"), wrong.stderr
+    assert tencache("run", "--hbm").returncode == 125
+
+
+def run_refuses_the_environment_only_when_strict(tencache):
+    assert tencache("run", "/bin/true", TENCACHE_HBN="8GiB").returncode == 0
+    strict = tencache("run", "/bin/true", TENCACHE_HBN="8GiB", TENCACHE_STRICT="1")
+    assert strict.returncode == 125
+    assert "did you mean TENCACHE_HBM?" in strict.stderr
+
+
+def run_wants_a_library_it_can_preload(tencache):
+    with tempfile.TemporaryDirectory(prefix="with blank ") as folder:
+        assert "has a blank or colon" in Installation(folder)("run", "/bin/true").stderr
+    with tempfile.TemporaryDirectory() as folder:
+        bare = Installation(folder)
+        bare.library.unlink()
+        assert bare("run", "/bin/true").returncode == 125
+
+
+def options_page_is_the_table(tencache):
+    printed = tencache("options", "--markdown").stdout
+    page = pathlib.Path(SOURCE_ROOT, "docs", "options.md").read_text(encoding="utf-8")
+    assert page == printed, "write it anew: tencache options --markdown > docs/options.md"
+
+
+def options_say_where_a_value_is_from(tencache):
+    out = tencache("options", TENCACHE_HBM="8192MiB").stdout
+    assert "TENCACHE_HBM               8GiB (environment)\n" in out
+    assert "TENCACHE_HOST              50% (default)\n" in out
+
+
+def doctor_answers_in_json(tencache):
+    answer = tencache("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
+    assert answer.returncode == (1 if any(c["level"] == "FAIL" for c in checks.values()) else 0)
+    assert checks["tencache library"]["level"] == "OK"
+    assert checks["ldconfig trap"]["level"] == "OK"
+
+
+def doctor_finds_a_link_made_by_ldconfig(tencache):
+    link = tencache.library.parent / "libcuda.so.1"
+    link.symlink_to("libtencache.so")
+    checks = {c["name"]: c for c in json.loads(tencache("doctor", "--json").stdout)["checks"]}
+    link.unlink()
+    assert checks["ldconfig trap"]["level"] == "FAIL"
+
+
+def doctor_names_other_preloads(tencache):
+    out = tencache("doctor", LD_PRELOAD=f"{tencache.library}").stdout
+    assert "OK    other preloads    none" in out, out
+
+
+def wrong_use_is_said(tencache):
+    assert tencache().returncode == 2
+    wrong = tencache("runn")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "tencache: no command is named runn; `tencache help` lists them\n"
+    assert tencache("help").returncode == 0
+    assert tencache("--version").stdout.startswith("tencache ")
+
+
+TESTS = [
+    run_becomes_the_program,
+    run_fails_as_env_does,
+    run_sets_the_preload,
+    run_sets_the_preload_once,
+    run_is_loaded_into_the_program,
+    run_turns_options_into_variables,
+    run_refuses_a_wrong_value,
+    run_refuses_the_environment_only_when_strict,
+    run_wants_a_library_it_can_preload,
+    options_page_is_the_table,
+    options_say_where_a_value_is_from,
+    doctor_answers_in_json,
+    doctor_finds_a_link_made_by_ldconfig,
+    doctor_names_other_preloads,
+    wrong_use_is_said,
+]
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        tencache = Installation(folder)
+        for number, test in enumerate(TESTS, 1):
+            try:
+                test(tencache)
+                print(f"ok {number} {test.__name__}")
+            except (AssertionError, KeyError, ValueError) as problem:
+                print(f"# {type(problem).__name__}: {problem}")
+                print(f"not ok {number} {test.__name__}")
+
+
+if __name__ == "__main__":
+    main()
