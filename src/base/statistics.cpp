@@ -28,18 +28,18 @@ std::span<const CounterRow> counter_rows() { return kRows; }
 
 void print_json(const Statistics& statistics, TextWriter& out) {
   out.append("{\"schema\":1");
-  for (const CounterRow& row : kRows) out.append(",\"{}\":{}", row.name, (statistics.*row.member).value());
+  for (const CounterRow& row : kRows) out.append(",\"{}\":{}", row.name, (statistics.*row.member).load());
   out.append("}\n");
 }
 
 void print_table(const Statistics& statistics, TextWriter& out) {
   for (const CounterRow& row : kRows) {
-    const std::uint64_t value = (statistics.*row.member).value();
+    const std::uint64_t value = (statistics.*row.member).load();
     if (value == 0) continue;
     std::array<char, 32> buffer;
     TextWriter measure(buffer);
     print_measure(value, row.unit, measure);
-    out.append("{:>14}  {:<20} {}\n", measure.view(), row.name, row.help);
+    out.append("{:>14}  {:<22} {}\n", measure.view(), row.name, row.help);
   }
 }
 

@@ -13,28 +13,22 @@
 
 namespace tencache {
 
-class Counter {
- public:
-  void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
-  void add(Bytes n) noexcept { add(n.count()); }
-  void add(Nanoseconds n) noexcept { add(n.count()); }
-  void subtract(Bytes n) noexcept { value_.fetch_sub(n.count(), std::memory_order_relaxed); }
-  // Keeps the largest value ever given.
-  void raise_to(Bytes n) noexcept {
-    std::uint64_t seen = value();
-    while (seen < n.count() && !value_.compare_exchange_weak(seen, n.count(), std::memory_order_relaxed)) {
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-  [[nodiscard]] Bytes bytes() const noexcept { return Bytes(value()); }
-  [[nodiscard]] Nanoseconds time() const noexcept { return Nanoseconds(value()); }
+using Counter = std::atomic<std::uint64_t>;
 
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
+inline void count(Counter& counter, std::uint64_t by = 1) noexcept {
+  counter.fetch_add(by, std::memory_order_relaxed);
+}
+inline void count(Counter& counter, Bytes by) noexcept { count(counter, by.count()); }
+inline void count(Counter& counter, Nanoseconds by) noexcept { count(counter, by.count()); }
+// Sets a level and the peak that belongs to it. One writer at a time.
+inline void set_level(Counter& level, Counter& peak, Bytes value) noexcept {
+  level.store(value.count(), std::memory_order_relaxed);
+  if (value.count() > peak.load(std::memory_order_relaxed))
+    peak.store(value.count(), std::memory_order_relaxed);
+}
 
 struct Statistics {
-#define TENCACHE_COUNTER(member, unit, help) Counter member;
+#define TENCACHE_COUNTER(member, unit, help) Counter member{0};
 #include "src/base/counters.def"
 #undef TENCACHE_COUNTER
 };

@@ -27,39 +27,40 @@ double share_of(Nanoseconds part, Nanoseconds whole) {
 }
 
 void print_wanted(const Statistics& statistics, const SummaryFacts& facts, TextWriter& out) {
-  const Rounded wanted(statistics.peak_live.bytes()), limit(facts.hbm_limit), device(facts.hbm_device);
+  const Rounded wanted(Bytes(statistics.live_peak)), limit(facts.hbm_limit), device(facts.hbm_device);
   out.append("tencache:   wanted at most     {} (HBM limit {}, device {})\n", wanted.text(), limit.text(),
              device.text());
 }
 
 void print_peaks(const Statistics& statistics, const SummaryFacts& facts, TextWriter& out) {
-  const Rounded hbm(statistics.peak_hbm.bytes()), host(statistics.peak_host.bytes()),
-      disk(statistics.peak_disk.bytes()), limit(facts.host_limit);
+  const Rounded hbm(Bytes(statistics.hbm_peak)), host(Bytes(statistics.host_peak)),
+      disk(Bytes(statistics.disk_peak)), limit(facts.host_limit);
   out.append("tencache:   peak per tier      hbm {}, host {} (limit {}), disk {}\n", hbm.text(), host.text(),
              limit.text(), disk.text());
 }
 
 void print_moves(const Statistics& statistics, TextWriter& out) {
-  const Rounded in(statistics.moved_in.bytes()), moved_out(statistics.moved_out.bytes()),
-      clean(statistics.dropped_clean.bytes());
+  const Rounded in(Bytes(statistics.bytes_in)), moved_out(Bytes(statistics.bytes_out)),
+      clean(Bytes(statistics.dropped_clean));
   out.append("tencache:   moved              in {}, out {}, dropped without a copy {}\n", in.text(),
              moved_out.text(), clean.text());
 }
 
 void print_waits(const Statistics& statistics, const SummaryFacts& facts, TextWriter& out) {
-  const Nanoseconds stalled = statistics.stalled.time();
+  const Nanoseconds stalled = Nanoseconds(statistics.stall_nanoseconds);
   out.append("tencache:   stalls             {} of {} launches, {:.1f} ms ({:.1f} % of {:.1f} s)\n",
-             statistics.stalls.value(), statistics.launches.value(), milliseconds(stalled),
+             statistics.stalls.load(), statistics.launches.load(), milliseconds(stalled),
              share_of(stalled, facts.elapsed), milliseconds(facts.elapsed) * 1e-3);
-  out.append("tencache:   held by run-ahead  {:.1f} ms\n", milliseconds(statistics.held_back.time()));
-  out.append("tencache:   run from host      {} launches\n", statistics.run_from_host.value());
+  out.append("tencache:   held by run-ahead  {:.1f} ms\n",
+             milliseconds(Nanoseconds(statistics.run_ahead_nanoseconds)));
+  out.append("tencache:   run from host      {} launches\n", statistics.host_runs.load());
 }
 
 void print_next(const Statistics& statistics, TextWriter& out) {
   const char* next = "nothing had to move: the program fits; tencache is not needed for it";
-  if (statistics.allocations_refused.value() > 0)
+  if (statistics.refusals.load() > 0)
     next = "allocations were refused: raise TENCACHE_HOST (`tencache options`), see `tencache doctor`";
-  else if (statistics.moves_out.value() > 0)
+  else if (statistics.evictions.load() > 0)
     next = "`tencache doctor` checks what the link and host memory can give";
   out.append("tencache:   next               {}\n", next);
 }

@@ -15,50 +15,51 @@ namespace {
 
 TEST(Statistics, CountersAddAndKeepPeaks) {
   Statistics statistics;
-  statistics.launches.add();
-  statistics.launches.add(2);
-  statistics.peak_live.raise_to(5_MiB);
-  statistics.peak_live.raise_to(3_MiB);
-  EXPECT_EQ(statistics.launches.value(), 3u);
-  EXPECT_EQ(statistics.peak_live.bytes(), 5_MiB);
+  count(statistics.launches);
+  count(statistics.launches, 2);
+  set_level(statistics.live_bytes, statistics.live_peak, 5_MiB);
+  set_level(statistics.live_bytes, statistics.live_peak, 3_MiB);
+  EXPECT_EQ(statistics.launches, 3u);
+  EXPECT_EQ(Bytes(statistics.live_bytes), 3_MiB);
+  EXPECT_EQ(Bytes(statistics.live_peak), 5_MiB);
 }
 
 TEST(Statistics, JsonHasEveryCounter) {
   Statistics statistics;
-  statistics.moved_in.add(4_KiB);
+  count(statistics.bytes_in, 4_KiB);
   std::array<char, 4096> buffer;
   TextWriter out(buffer);
   print_json(statistics, out);
   EXPECT_FALSE(out.truncated());
   EXPECT_TRUE(out.view().starts_with("{\"schema\":1,\"allocations\":0,"));
-  EXPECT_NE(out.view().find("\"moved_in\":4096"), std::string_view::npos);
+  EXPECT_NE(out.view().find("\"bytes_in\":4096"), std::string_view::npos);
   EXPECT_EQ(static_cast<std::size_t>(std::count(out.view().begin(), out.view().end(), ':')),
             counter_rows().size() + 1);
 }
 
 TEST(Statistics, TheTableLeavesOutZeros) {
   Statistics statistics;
-  statistics.moved_in.add(4_KiB);
-  statistics.stalled.add(1500_us);
+  count(statistics.bytes_in, 4_KiB);
+  count(statistics.stall_nanoseconds, 1500_us);
   std::array<char, 1024> buffer;
   TextWriter out(buffer);
   print_table(statistics, out);
   EXPECT_EQ(out.view(),
-            "      4.00 KiB  moved_in             bytes copied into HBM\n"
-            "      1.500 ms  stalled              time those accesses waited\n");
+            "      4.00 KiB  bytes_in               bytes copied into HBM\n"
+            "      1.500 ms  stall_nanoseconds      time those accesses waited\n");
 }
 
 constexpr SummaryFacts kFacts{16_GiB, 24_GiB, 64_GiB, Nanoseconds(10000000000)};
 
 TEST(Summary, SaysWhatMovedInAtMostTwelveLines) {
   Statistics statistics;
-  statistics.peak_live.raise_to(38_GiB);
-  statistics.peak_hbm.raise_to(16_GiB);
-  statistics.moved_in.add(100_GiB);
-  statistics.moves_out.add();
-  statistics.launches.add(1000);
-  statistics.stalls.add(7);
-  statistics.stalled.add(1000_ms);
+  set_level(statistics.live_bytes, statistics.live_peak, 38_GiB);
+  set_level(statistics.hbm_bytes, statistics.hbm_peak, 16_GiB);
+  count(statistics.bytes_in, 100_GiB);
+  count(statistics.evictions);
+  count(statistics.launches, 1000);
+  count(statistics.stalls, 7);
+  count(statistics.stall_nanoseconds, 1000_ms);
   std::array<char, 2048> buffer;
   TextWriter out(buffer);
   print_summary(statistics, kFacts, out);
