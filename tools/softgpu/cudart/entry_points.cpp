@@ -21,7 +21,7 @@ std::once_flag load_once;
 cudaError_t load_result = cudaErrorInsufficientDriver;
 
 void load_plain_entry_points() {
-#define CUDART_LOAD_PLAIN(name, version) CUDART_LOAD(driver, name, version, CU_GET_PROC_ADDRESS_DEFAULT)
+#define CUDART_LOAD_PLAIN(name, version) CUDART_LOAD(driver.name, #name, version, CU_GET_PROC_ADDRESS_DEFAULT)
   CUDART_PLAIN_ENTRY_POINTS(CUDART_LOAD_PLAIN)
 #undef CUDART_LOAD_PLAIN
 }

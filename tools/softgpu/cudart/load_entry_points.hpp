@@ -1,13 +1,15 @@
-// The one macro that fills a row of an entry point table. Included by the two files that load a table.
+// The one macro that fills a row of an entry point table. Included by the two files that load a table. Thread
+// rule and failure rule: those of entry_points.hpp. The name comes as text, since the toolkit's headers
+// define many of the names as macros of their newest form.
 #pragma once
 
 #include "tools/softgpu/cudart/entry_points.hpp"
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): `table` and `name` form a member access
-#define CUDART_LOAD(table, name, version, flag)                                               \
-  if (void* found = find_entry_point(#name, version, flag); found != nullptr) {               \
-    (table).name = reinterpret_cast<decltype((table).name)>(found);                           \
-  } else {                                                                                    \
-    CUresult (*refuse)() = [] { return refuse_missing(#name); };                              \
-    (table).name = reinterpret_cast<decltype((table).name)>(reinterpret_cast<void*>(refuse)); \
+#define CUDART_LOAD(member, text, version, flag)                                                 \
+  if (void* found = find_entry_point(text, version, flag); found != nullptr) {                   \
+    member = reinterpret_cast<decltype(member)>(found); /* NOLINT(bugprone-macro-parentheses) */ \
+  } else {                                                                                       \
+    CUresult (*refuse)() = [] { return refuse_missing(text); };                                  \
+    member = reinterpret_cast<decltype(member)>(                                                 \
+        reinterpret_cast<void*>(refuse)); /* NOLINT(bugprone-macro-parentheses) */               \
   }
