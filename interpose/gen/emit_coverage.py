@@ -2,6 +2,11 @@
 
 WORDS = {
     "door": "works",
+    "enqueue": "ordered, passes through, counted",
+    "enqueue-opaque": "taken for touching anything, passes through, counted",
+    "graph": "taken for touching anything, passes through, counted",
+    "host-function": "ordered, passes through, counted",
+    "stream-wait": "ordered, passes through, counted",
     "retry": "passes through, counted; tried again after out of memory",
     "count": "passes through, counted",
     "pass": "passes through",

@@ -14,6 +14,7 @@ import hooks
 import signatures
 
 OUTPUTS = {
+    "handlers": emit_doors.emit_handlers,
     "table-header": emit_doors.emit_table_header,
     "table-source": emit_doors.emit_table_source,
     "version-script": emit_doors.emit_version_script,

@@ -3,7 +3,15 @@
 import dataclasses
 import re
 
-HANDLINGS = ("door", "retry", "count", "pass")
+# The handlings that only tell the runtime what is enqueued: kind of access, and whether it may touch anything.
+ENQUEUES = {
+    "enqueue": ("kOther", "false"),
+    "enqueue-opaque": ("kOther", "true"),
+    "graph": ("kGraph", "true"),
+    "host-function": ("kHostFunction", "false"),
+    "stream-wait": ("kStreamWait", "false"),
+}
+HANDLINGS = ("door", *ENQUEUES, "retry", "count", "pass")
 PASS_CLASSES = ("GRAPH-PASS", "STREAM-PASS", "CONTEXT-PASS", "MODULE-PASS", "PASS")
 
 

@@ -115,7 +115,14 @@ class Runtime {
   virtual void primary_context_reset(CUdevice device) noexcept = 0;
 
   // Queries; false: not ours, forward.
+  // Outputs may be null.
   virtual bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept = 0;
+  // cuDeviceTotalMem: the device's own unless TENCACHE_REPORT=virtual.
+  virtual bool total_memory(CUdevice device, std::size_t* bytes) noexcept {
+    static_cast<void>(device);
+    static_cast<void>(bytes);
+    return false;
+  }
   virtual bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept = 0;
   virtual bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
                                  CUresult* result) noexcept = 0;

@@ -1,0 +1,77 @@
+// Contexts and modules: what ends or is reset, and what a context's synchronisation tells us.
+#include "interpose/handlers.gen.hpp"
+#include "interpose/kernels.hpp"
+#include "interpose/process.hpp"
+#include "interpose/visit.hpp"
+
+namespace tencache::doors::handlers {
+
+namespace {
+
+template <class Handle>
+CUresult unload(const Genuine<CUresult (*)(Handle)>& driver, Handle handle) {
+  const Visit visit;
+  forget_kernels();
+  const CUresult result = driver(handle);
+  forget_kernels();
+  return result;
+}
+
+void tell_if_inactive(const Visit& visit, CUdevice device) {
+  unsigned flags = 0;
+  int active = 1;
+  if (genuine_driver().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS) return;
+  if (active == 0) visit->primary_context_reset(device);
+}
+
+}  // namespace
+
+CUresult cuCtxSynchronize(const Genuine<decltype(&::cuCtxSynchronize)>& driver) noexcept {
+  const Visit visit;
+  const CUresult result = driver();
+  if (visit && result == CUDA_SUCCESS) visit->context_synchronized();
+  return result;
+}
+
+CUresult cuCtxSynchronize(const Genuine<decltype(&::cuCtxSynchronize_v2)>& driver,
+                          CUcontext context) noexcept {
+  const Visit visit;
+  const CUresult result = driver(context);
+  if (!visit || result != CUDA_SUCCESS) return result;
+  CUcontext current = nullptr;
+  if (context != nullptr && genuine_driver().cuCtxGetCurrent(&current) != CUDA_SUCCESS) return result;
+  if (context == current || context == nullptr) visit->context_synchronized();
+  return result;
+}
+
+CUresult cuCtxDestroy(const Genuine<decltype(&::cuCtxDestroy_v2)>& driver, CUcontext context) noexcept {
+  return unload(driver, context);
+}
+
+CUresult cuDevicePrimaryCtxRelease(const Genuine<decltype(&::cuDevicePrimaryCtxRelease_v2)>& driver,
+                                   CUdevice device) noexcept {
+  const Visit visit;
+  const CUresult result = driver(device);
+  if (visit && result == CUDA_SUCCESS) tell_if_inactive(visit, device);
+  forget_kernels();
+  return result;
+}
+
+CUresult cuDevicePrimaryCtxReset(const Genuine<decltype(&::cuDevicePrimaryCtxReset_v2)>& driver,
+                                 CUdevice device) noexcept {
+  const Visit visit;
+  const CUresult result = driver(device);
+  if (visit && result == CUDA_SUCCESS) visit->primary_context_reset(device);
+  forget_kernels();
+  return result;
+}
+
+CUresult cuModuleUnload(const Genuine<decltype(&::cuModuleUnload)>& driver, CUmodule module) noexcept {
+  return unload(driver, module);
+}
+
+CUresult cuLibraryUnload(const Genuine<decltype(&::cuLibraryUnload)>& driver, CUlibrary library) noexcept {
+  return unload(driver, library);
+}
+
+}  // namespace tencache::doors::handlers

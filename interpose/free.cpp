@@ -1,0 +1,26 @@
+// The frees: cuMemFree, cuMemFreeAsync. Routed by who owns the address, not by which call it is.
+#include "interpose/handlers.gen.hpp"
+#include "interpose/process.hpp"
+#include "interpose/visit.hpp"
+
+namespace tencache::doors::handlers {
+
+CUresult cuMemFree(const Genuine<decltype(&::cuMemFree_v2)>& driver, CUdeviceptr dptr) noexcept {
+  const Visit visit;
+  CUresult result;
+  if (visit && visit->free_sync(dptr, &result) == runtime::Runtime::Verdict::kAnswered) return result;
+  return was_ours(dptr) ? CUDA_SUCCESS : driver(dptr);
+}
+
+CUresult cuMemFreeAsync(const Genuine<decltype(&::cuMemFreeAsync)>& driver, CUdeviceptr dptr,
+                        CUstream stream) noexcept {
+  const Visit visit;
+  CUresult result;
+  if (visit &&
+      visit->free_async(dptr, driver.stream(stream), &result) == runtime::Runtime::Verdict::kAnswered) {
+    return result;
+  }
+  return was_ours(dptr) ? CUDA_SUCCESS : driver(dptr, stream);
+}
+
+}  // namespace tencache::doors::handlers

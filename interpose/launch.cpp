@@ -1,0 +1,99 @@
+// The launches: cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel.
+#include "interpose/handlers.gen.hpp"
+#include "interpose/kernels.hpp"
+#include "interpose/parameters.hpp"
+#include "interpose/visit.hpp"
+
+namespace tencache::doors {
+
+namespace {
+
+ParameterReader reader;
+
+struct Shape {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
+};
+
+constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 32);
+}
+
+std::uint64_t signature_of(CUfunction function, const Shape& shape) {
+  std::uint64_t hash = mix(0, reinterpret_cast<std::uintptr_t>(function));
+  hash = mix(hash, (std::uint64_t{shape.grid_y} << 32) | shape.grid_x);
+  hash = mix(hash, (std::uint64_t{shape.block_y} << 32) | shape.block_x);
+  return mix(hash, (std::uint64_t{shape.block_z} << 32) | shape.grid_z);
+}
+
+struct Launch {
+  CUfunction function;
+  Shape shape;
+  runtime::Stream stream;
+  void** parameters;
+  void** extra;
+};
+
+template <class Call>
+CUresult launch_kernel(const Visit& visit, const Launch& launch, const Call& call) {
+  PointerList pointers;
+  const bool known = reader.read(launch.function, launch.parameters, launch.extra, visit->arena(), &pointers);
+  runtime::Access access{};
+  access.kind = runtime::AccessKind::kLaunch;
+  access.stream = launch.stream;
+  access.function = launch.function;
+  access.signature = signature_of(launch.function, launch.shape);
+  access.opaque = !known;
+  access.pointers = pointers.pointers();
+  return visit.access(access, call);
+}
+
+}  // namespace
+
+void start_reading_kernels(const Driver& driver) noexcept {
+  reader.start({driver.cuFuncGetParamInfo, driver.cuKernelGetParamInfo});
+}
+
+void forget_kernels() noexcept { reader.forget_layouts(); }
+
+namespace handlers {
+
+CUresult cuLaunchKernel(const Genuine<decltype(&::cuLaunchKernel)>& driver, CUfunction f, unsigned grid_x,
+                        unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                        unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
+                        void** extra) noexcept {
+  const Visit visit;
+  const auto call = [&] {
+    return driver(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
+                  extra);
+  };
+  if (!visit) return call();
+  const Shape shape{grid_x, grid_y, grid_z, block_x, block_y, block_z};
+  return launch_kernel(visit, {f, shape, driver.stream(stream), parameters, extra}, call);
+}
+
+CUresult cuLaunchKernelEx(const Genuine<decltype(&::cuLaunchKernelEx)>& driver, const CUlaunchConfig* config,
+                          CUfunction f, void** parameters, void** extra) noexcept {
+  const Visit visit;
+  const auto call = [&] { return driver(config, f, parameters, extra); };
+  if (!visit || config == nullptr) return call();
+  const Shape shape{config->gridDimX,  config->gridDimY,  config->gridDimZ,
+                    config->blockDimX, config->blockDimY, config->blockDimZ};
+  return launch_kernel(visit, {f, shape, driver.stream(config->hStream), parameters, extra}, call);
+}
+
+CUresult cuLaunchCooperativeKernel(const Genuine<decltype(&::cuLaunchCooperativeKernel)>& driver,
+                                   CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z,
+                                   unsigned shared_bytes, CUstream stream, void** parameters) noexcept {
+  const Visit visit;
+  const auto call = [&] {
+    return driver(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters);
+  };
+  if (!visit) return call();
+  const Shape shape{grid_x, grid_y, grid_z, block_x, block_y, block_z};
+  return launch_kernel(visit, {f, shape, driver.stream(stream), parameters, nullptr}, call);
+}
+
+}  // namespace handlers
+}  // namespace tencache::doors

@@ -1,0 +1,50 @@
+// What every handler does first: find out whether the runtime manages memory and whether this call is the
+// program's own. Thread rule: on the caller's stack. Failure rule: nothing here fails.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+
+#include "src/driver/inside.hpp"
+#include "src/runtime/runtime.hpp"
+
+namespace tencache::doors {
+
+// Null until the first cuInit has succeeded, where this machine cannot be served, in a forked child, and
+// after exit has begun.
+extern std::atomic<runtime::Runtime*> active_runtime;
+
+// While it lives, calls of this thread pass straight.
+class Visit {
+ public:
+  Visit() noexcept : runtime_(inside_depth == 0 ? active_runtime.load(std::memory_order_acquire) : nullptr) {}
+
+  // Whether the runtime is to be asked. If not, the handler only forwards.
+  explicit operator bool() const noexcept { return runtime_ != nullptr; }
+  runtime::Runtime* operator->() const noexcept { return runtime_; }
+
+  // Makes the call, and once more when memory ran out and room could be made.
+  template <class Call>
+  CUresult with_room(const Call& call) const noexcept {
+    const CUresult result = call();
+    if (result != CUDA_ERROR_OUT_OF_MEMORY || runtime_ == nullptr) return result;
+    return runtime_->make_room_for_pass_through() ? call() : result;
+  }
+
+  // Tells the runtime of the access around the call, or gives the runtime's own answer.
+  template <class Call>
+  CUresult access(const runtime::Access& access, const Call& call) const noexcept {
+    const runtime::Admission admission = runtime_->before(access);
+    if (!admission.forward) return admission.result;
+    const CUresult result = with_room(call);
+    runtime_->after(access, admission.ticket, result);
+    return result;
+  }
+
+ private:
+  runtime::Runtime* const runtime_;  // first: it asks for the depth before this visit adds to it
+  Inside inside_;
+};
+
+}  // namespace tencache::doors
