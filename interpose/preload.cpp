@@ -114,7 +114,8 @@ bool ensure_driver() noexcept {
   const SearchPlaces places{options.real_libcuda.c_str(), std::getenv("LD_LIBRARY_PATH"), "/etc/ld.so.cache",
                             usual_driver_folders()};
   if (!find_driver(places, {open_driver, &handle})) {
-    log::debug("no driver library was found; calls answer as without a device");
+    static std::atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!said.test_and_set()) log::debug("no driver library was found; calls answer as without a device");
     return false;
   }
   if (!options.enabled) set_inert();
