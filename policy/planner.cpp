@@ -1,0 +1,117 @@
+#include "policy/planner.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tencache::policy {
+namespace {
+
+constexpr double kGuardSeconds = 0.1;
+constexpr int kPasses = 2;
+constexpr double kWorseAllowed = 1.0005;  // a later pass moves fewer bytes: keep it at the same speed
+
+// Bytes to have copied out from each use on until the tensor is next written, and by when.
+void derive_cleaning(const Step& step, const StepRecord& record, bool writes_known, Plan& plan) {
+  const Position n = step.positions();
+  plan.need = record.dropped;
+  plan.due = record.first_drop;
+  if (!writes_known) return;
+  for (Position i = 2 * n; i-- > 0;) {
+    const Use& use = step.use(i % n);
+    if (use.next == kNoPosition || use.death || step.use(use.next).writes) continue;
+    plan.need[i % n] = std::max(record.dropped[i % n], plan.need[use.next]);
+    if (record.dropped[i % n] > 0 || plan.need[use.next] == 0) continue;
+    const KernelIndex next = step.use(use.next).kernel;
+    const std::uint32_t gap = next > use.kernel ? next - use.kernel : next + step.kernels() - use.kernel;
+    plan.due[i % n] = gap + plan.due[use.next];
+  }
+}
+
+// The latest start of each kernel's fetches, backwards over two laps so that the step's end is no edge.
+void derive_gates(const Step& step, const StepRecord& record, double rate, double guard, Plan& plan) {
+  const std::uint32_t n = step.kernels();
+  plan.lead.assign(n, 0);
+  const auto start = [&](std::int64_t k) {
+    return record.start[static_cast<std::size_t>(k % n)] + static_cast<double>(k / n) * record.seconds;
+  };
+  double latest = std::numeric_limits<double>::infinity();
+  std::int64_t running = 3 * std::int64_t{n} - 1;
+  for (std::int64_t k = 3 * std::int64_t{n} - 1; k >= n; --k) {
+    latest = std::min(latest, start(k));
+    latest -= static_cast<double>(record.fetched_for[static_cast<std::size_t>(k % n)]) / rate;
+    while (running > 0 && start(running) > latest - guard) --running;
+    plan.lead[static_cast<std::size_t>(k % n)] =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(n, k - running));
+  }
+}
+
+}  // namespace
+
+Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds) {
+  Plan plan;
+  derive_cleaning(step, record, machine.writes_known, plan);
+  derive_gates(step, record, machine.link.in_duplex, guard_seconds, plan);
+  plan.greedy = false;
+  return plan;
+}
+
+Planned::Planned(const Step& step, const Plan& plan, bool writes_known)
+    : Greedy(step), step_(step), plan_(plan), writes_known_(writes_known) {}
+
+void Planned::begin(const Memory& memory, std::int64_t block) {
+  Greedy::begin(memory, block);
+  cleanings_ = {};
+  completed_ = 0;
+}
+
+void Planned::completed(KernelIndex kernel) {
+  for (Position position = step_.begin(kernel); position < step_.end(kernel); ++position) {
+    const Use& use = step_.use(position);
+    const bool touched = use.writes || !writes_known_;
+    if (!touched || use.death || plan_.need[position] == 0) continue;
+    cleanings_.push({completed_ + plan_.due[position], use.tensor});
+  }
+  ++completed_;
+}
+
+TensorIndex Planned::next_clean(const Moment& /*moment*/) {
+  while (!cleanings_.empty()) {
+    const TensorIndex tensor = cleanings_.top().tensor;
+    const TensorState& state = (*memory_)[tensor];
+    const bool idle = state.exists && state.write_pins == 0 && !state.checking && state.suspect > 0;
+    if (idle && plan_.need[state.last] > state.size - state.suspect) return tensor;
+    cleanings_.pop();
+  }
+  return kNoTensor;
+}
+
+bool Planned::due(KernelIndex kernel) const {
+  return plan_.lead[kernel] > look_ahead_.distance(memory_->next_kernel(), kernel);
+}
+
+Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run) {
+  if (plan.greedy) {
+    Greedy greedy(step);
+    return Simulator(step, machine, greedy, run).run();
+  }
+  Planned planned(step, plan, machine.writes_known);
+  return Simulator(step, machine, planned, run).run();
+}
+
+Plan make_plan(const Step& step, const Machine& machine) {
+  StepRecord record;
+  Plan best;
+  Run run{.steps = 3, .record = &record};
+  const Outcome greedy = run_plan(step, machine, best, run);
+  best.seconds = greedy.step_seconds;
+  for (int pass = 0; pass < kPasses && greedy.feasible; ++pass) {
+    Plan plan = derive_plan(step, record, machine, kGuardSeconds);
+    const Outcome outcome = run_plan(step, machine, plan, run);
+    if (!outcome.feasible || outcome.step_seconds > best.seconds * kWorseAllowed) continue;
+    best = std::move(plan);
+    best.seconds = outcome.step_seconds;
+  }
+  return best;
+}
+
+}  // namespace tencache::policy

@@ -1,0 +1,51 @@
+// Turns a simulated step into a plan: how much of every tensor to copy out by when, and from which kernel on
+// a fetch may displace something. The plan is refined on the simulator and kept only where that says it is
+// faster than greedy. Called in the background of the process, and by the tools. Thread rule: pure functions;
+// a Planned belongs to one simulation. Failure rule: without a feasible run, greedy is what remains.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "policy/greedy.hpp"
+#include "policy/simulator.hpp"
+
+namespace tencache::policy {
+
+struct Plan {
+  std::vector<std::int64_t> need;   // per use: bytes to have copied out before the tensor is written again
+  std::vector<std::uint32_t> due;   // per use: kernels from it to the first drop that needs them
+  std::vector<std::uint32_t> lead;  // per kernel: so many kernels ahead its fetches may displace others
+  bool greedy = true;               // nothing was found that beats it
+  double seconds = 0;               // the simulated step
+};
+
+class Planned final : public Greedy {
+ public:
+  Planned(const Step& step, const Plan& plan, bool writes_known);
+  void begin(const Memory& memory, std::int64_t block) override;
+  void completed(KernelIndex kernel) override;
+  TensorIndex next_clean(const Moment& moment) override;
+
+ protected:
+  [[nodiscard]] bool due(KernelIndex kernel) const override;
+
+ private:
+  struct Cleaning {
+    std::uint64_t due;  // counts kernels from the start
+    TensorIndex tensor;
+    bool operator>(const Cleaning& other) const { return due > other.due; }
+  };
+  const Step& step_;
+  const Plan& plan_;
+  std::priority_queue<Cleaning, std::vector<Cleaning>, std::greater<>> cleanings_;
+  std::uint64_t completed_ = 0;
+  bool writes_known_;
+};
+
+Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);
+Plan make_plan(const Step& step, const Machine& machine);
+// The steady step under the plan, or under greedy where that is what the plan says.
+Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run);
+
+}  // namespace tencache::policy

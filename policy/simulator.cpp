@@ -1,0 +1,382 @@
+#include "policy/simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tencache::policy {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNothingLeft = 0.5;  // bytes: what rounding may leave of a finished copy
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+// Where the last block of [0, end) begins.
+std::int64_t last_block(std::int64_t end, std::int64_t block) { return (end - 1) / block * block; }
+
+// Whole bytes that a copy under way has moved.
+template <class Copy>
+std::int64_t moved(const Copy& copy) {
+  return copy.bytes - static_cast<std::int64_t>(std::ceil(std::min(copy.remaining, double(copy.bytes))));
+}
+
+}  // namespace
+
+Simulator::Simulator(const Step& step, const Machine& machine, Strategy& strategy, const Run& run)
+    : step_(step),
+      machine_(machine),
+      run_(run),
+      strategy_(strategy),
+      memory_(step, static_cast<std::int64_t>(machine.hbm.count()), machine.writes_known),
+      map_seconds_(seconds(machine.map_per_block)),
+      run_ahead_(seconds(machine.run_ahead)),
+      block_(static_cast<std::int64_t>(machine.block.count())),
+      random_(run.seed) {
+  if (run_.record == nullptr) return;
+  run_.record->dropped.assign(step.positions(), 0);
+  run_.record->cleaned.assign(step.positions(), 0);
+  run_.record->first_drop.assign(step.positions(), ~std::uint32_t{0});
+  run_.record->start.assign(step.kernels(), 0);
+  run_.record->fetched_for.assign(step.kernels(), 0);
+}
+
+Outcome Simulator::run() {
+  strategy_.begin(memory_, block_);
+  if (recording()) snapshot();
+  while (steps_done_ < run_.steps) {
+    settle();
+    const double next = next_event();
+    if (stuck() || (next == kNever && !break_deadlock())) {
+      outcome_.feasible = false;
+      return outcome_;
+    }
+    if (next != kNever) advance(next);
+  }
+  return summary();
+}
+
+// The next kernel does not fit, or everything has been moved in and out for it several times over.
+bool Simulator::stuck() {
+  constexpr std::uint64_t kTooOften = 8;
+  const auto blocks = static_cast<std::uint64_t>(step_.peak() / block_) + step_.tensors();
+  const bool fits = step_.touched(memory_.next_kernel()) <= memory_.capacity();
+  return !fits || ++events_since_admission_ > kTooOften * (blocks + 100);
+}
+
+Outcome Simulator::summary() const {
+  Outcome outcome = outcome_;
+  const std::size_t first = run_.steps > 2 ? 2 : run_.steps - 1;
+  const double counted = static_cast<double>(run_.steps - first);
+  for (std::size_t i = first; i < outcome.steps.size(); ++i)
+    outcome.step_seconds += outcome.steps[i] / counted;
+  outcome.bytes_in = bytes_in_ / counted;
+  outcome.bytes_out = bytes_out_ / counted;
+  outcome.hit_rate = touched_ > 0 ? hits_ / touched_ : 1;
+  return outcome;
+}
+
+void Simulator::settle() {
+  short_of_room_ = false;
+  while (try_admit()) {
+  }
+  if (gpu_.empty()) count_hits();
+  try_fetch();
+  try_clean();
+}
+
+// Bytes of the next kernel that are there when the GPU would run it.
+void Simulator::count_hits() {
+  if (counted_) return;
+  counted_ = true;
+  if (steps_done_ < 2) return;
+  for (const Use& use : step_.uses(memory_.next_kernel())) {
+    touched_ += static_cast<double>(step_.size(use.tensor));
+    hits_ += static_cast<double>(use.birth ? step_.size(use.tensor) : memory_[use.tensor].resident);
+  }
+}
+
+bool Simulator::try_admit() {
+  stalled_ = window_open() && now_ >= host_ready_;
+  if (!stalled_) return false;
+  const KernelIndex kernel = memory_.next_kernel();
+  if (map_seconds_ > 0 && !prepare_births(kernel)) return false;
+  if (!memory_.inputs_resident(kernel)) return false;
+  if (!prepare_births(kernel) || now_ < births_ready_) return false;
+  admit(kernel);
+  return true;
+}
+
+// Takes room for what the kernel brings into being; what must be dropped for it must be mapped anew.
+bool Simulator::prepare_births(KernelIndex kernel) {
+  if (births_taken_) return true;
+  const std::int64_t bytes = step_.births(kernel);
+  std::uint32_t blocks = 0;
+  const bool room = make_room(
+      bytes, memory_.ahead(step_.begin(kernel)) + (step_.end(kernel) - step_.begin(kernel)), &blocks);
+  if (blocks > 0 && map_seconds_ > 0) {
+    mapper_end_ = std::max(mapper_end_, now_) + blocks * map_seconds_;
+    births_ready_ = mapper_end_;
+  }
+  if (!room) return false;
+  memory_.reserve(bytes);
+  births_taken_ = true;
+  return true;
+}
+
+void Simulator::admit(KernelIndex kernel) {
+  if (gpu_.empty()) count_hits();
+  if (!counted_ && steps_done_ >= 2) {
+    touched_ += static_cast<double>(step_.touched(kernel));
+    hits_ += static_cast<double>(step_.touched(kernel));
+  }
+  counted_ = false;
+  memory_.reserve(-step_.births(kernel));
+  births_taken_ = false;
+  memory_.admit(kernel);
+  strategy_.admitted(kernel);
+  const double start = std::max(now_, work_end_);
+  work_end_ = start + duration(kernel);
+  gpu_.push_back({work_end_, kernel, kNoTensor, 0});
+  const bool of_recorded_step = started_ / step_.kernels() + 1 == run_.steps;
+  if (of_recorded_step && run_.record != nullptr) run_.record->start[kernel] = start - step_start_;
+  if (of_recorded_step && run_.schedule != nullptr) {
+    run_.schedule->moves.push_back({Move::Kind::kRun, kernel, 0, 0, start, work_end_});
+  }
+  ++started_;
+  events_since_admission_ = 0;
+  host_ready_ = now_ + step_.host_gap(memory_.next_kernel());
+}
+
+double Simulator::duration(KernelIndex kernel) {
+  if (run_.noise == 0) return step_.seconds(kernel);
+  random_ += 0x9E3779B97F4A7C15u;  // splitmix64
+  std::uint64_t bits = random_;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  bits ^= bits >> 31;
+  const double uniform = static_cast<double>(bits >> 11) * 0x1p-53;
+  return step_.seconds(kernel) * (1 + run_.noise * (2 * uniform - 1));
+}
+
+bool Simulator::make_room(std::int64_t bytes, Position after, std::uint32_t* blocks) {
+  while (memory_.free() < bytes) {
+    const TensorIndex victim = strategy_.victim(moment(), after);
+    if (victim == kNoTensor || memory_.droppable(victim) <= 0) {
+      short_of_room_ = short_of_room_ || stalled_;
+      return false;
+    }
+    drop(victim);
+    if (blocks != nullptr) ++*blocks;
+  }
+  return true;
+}
+
+void Simulator::drop(TensorIndex tensor) {
+  const TensorState& state = memory_[tensor];
+  const std::int64_t first = std::max(state.suspect, last_block(state.resident, block_));
+  const std::int64_t bytes = state.resident - first;
+  if (recording() && run_.record != nullptr) {
+    run_.record->dropped[state.last] += bytes;
+    const std::uint32_t kernels = step_.kernels();
+    const std::uint32_t now = memory_.next_kernel() == 0 ? kernels - 1 : memory_.next_kernel() - 1;
+    const std::uint32_t since = (now + kernels - step_.use(state.last).kernel) % kernels;
+    std::uint32_t& drop = run_.record->first_drop[state.last];
+    drop = std::min(drop, since);
+  }
+  log(Move::Kind::kDrop, tensor, first, bytes, now_);
+  memory_.drop(tensor, bytes);
+}
+
+void Simulator::try_fetch() {
+  if (in_.active || (map_seconds_ > 0 && mapper_.size() >= machine_.map_queue)) return;
+  TensorIndex tensor = strategy_.next_fetch(moment());
+  if (tensor == kNoTensor) return;
+  const TensorState& state = memory_[tensor];
+  const std::int64_t first = state.resident + state.incoming;
+  const std::int64_t bytes = std::min((first / block_ + 1) * block_, state.size) - first;
+  if (make_room(bytes, memory_.end_of_kernel(state.next), nullptr)) start_fetch(tensor, bytes);
+}
+
+void Simulator::start_fetch(TensorIndex tensor, std::int64_t bytes) {
+  const TensorState& state = memory_[tensor];
+  const double overhead = strategy_.fetch_overhead() * machine_.link.in_alone;
+  in_ = {true, tensor, state.resident + state.incoming, bytes, static_cast<double>(bytes) + overhead, now_,
+         0,    0};
+  if (recording() && run_.record != nullptr) {
+    run_.record->fetched_for[step_.use(state.next).kernel] += bytes;
+  }
+  memory_.begin_fetch(tensor, bytes);
+}
+
+void Simulator::try_clean() {
+  if (out_.active) return;
+  TensorIndex tensor = strategy_.next_clean(moment());
+  if (tensor == kNoTensor && short_of_room_) tensor = memory_.farthest_cleanable(memory_.front());
+  if (tensor != kNoTensor) start_clean(tensor);
+}
+
+// Copies a block out. Bytes that only might have changed are compared by fingerprint first.
+void Simulator::start_clean(TensorIndex tensor) {
+  const TensorState& state = memory_[tensor];
+  const bool compare = state.dirty < state.suspect;
+  const std::int64_t first = compare ? state.dirty : last_block(state.dirty, block_);
+  const std::int64_t bytes = (compare ? state.suspect : state.dirty) - first;
+  if (machine_.fingerprint_rate > 0) {
+    work_end_ = std::max(now_, work_end_) + static_cast<double>(bytes) / machine_.fingerprint_rate;
+    gpu_.push_back({work_end_, 0, compare ? tensor : kNoTensor - 1, state.touches});
+  }
+  if (compare) {
+    memory_.set_checking(tensor, true);
+    return;
+  }
+  if (recording() && run_.record != nullptr) run_.record->cleaned[state.last] += bytes;
+  out_ = {true, tensor, first, bytes, static_cast<double>(bytes), now_, 0, state.touches};
+}
+
+// Nothing is under way and the next kernel cannot be let in: the strategy has painted itself into a corner.
+bool Simulator::break_deadlock() {
+  const KernelIndex kernel = memory_.next_kernel();
+  const Position after = memory_.front() + (step_.end(kernel) - step_.begin(kernel));
+  TensorIndex tensor = memory_.farthest_droppable(after);
+  if (tensor != kNoTensor) {
+    drop(tensor);
+  } else if (tensor = memory_.farthest_cleanable(after); tensor != kNoTensor) {
+    start_clean(tensor);
+    return true;
+  }
+  const TensorIndex missing = memory_.nearest_missing();
+  if (missing != kNoTensor && memory_.ahead(memory_[missing].next) < after && memory_.free() > 0 &&
+      !in_.active) {
+    const TensorState& state = memory_[missing];
+    const std::int64_t first = state.resident + state.incoming;
+    const std::int64_t bytes = std::min((first / block_ + 1) * block_, state.size) - first;
+    if (memory_.free() >= bytes) {
+      start_fetch(missing, bytes);
+      return true;
+    }
+  }
+  return tensor != kNoTensor;
+}
+
+double Simulator::next_event() const {
+  double next = kNever;
+  if (!gpu_.empty()) next = std::min(next, gpu_.front().end);
+  if (!mapper_.empty()) next = std::min(next, mapper_.front().end);
+  if (in_.active) next = std::min(next, now_ + in_.remaining / rate_in());
+  if (out_.active) next = std::min(next, now_ + out_.remaining / rate_out());
+  if (births_ready_ > now_) next = std::min(next, births_ready_);
+  if (!window_open()) next = std::min(next, work_end_ - run_ahead_);
+  if (host_ready_ > now_) next = std::min(next, host_ready_);
+  return next;
+}
+
+void Simulator::advance(double to) {
+  const double passed = std::max(0.0, to - now_);
+  const double in = rate_in() * passed;
+  const double out = rate_out() * passed;
+  now_ = to;
+  if (in_.active) in_.remaining -= in;
+  if (out_.active) out_.remaining -= out;
+  if (in_.active && in_.remaining < kNothingLeft) finish_fetch();
+  if (out_.active && out_.remaining < kNothingLeft) finish_clean();
+  while (!mapper_.empty() && mapper_.front().end <= now_) finish_mapping();
+  while (!gpu_.empty() && gpu_.front().end <= now_) finish_gpu_work();
+}
+
+void Simulator::finish_fetch() {
+  in_.active = false;
+  if (steps_done_ >= 2) bytes_in_ += static_cast<double>(in_.bytes);
+  log(Move::Kind::kFetch, in_.tensor, in_.first + in_.before_step, in_.bytes - in_.before_step, in_.start);
+  if (map_seconds_ == 0) return memory_.finish_fetch(in_.tensor, in_.bytes);
+  mapper_end_ = std::max(mapper_end_, now_) + map_seconds_;
+  mapper_.push_back({mapper_end_, in_.tensor, in_.bytes});
+}
+
+void Simulator::finish_mapping() {
+  memory_.finish_fetch(mapper_.front().tensor, mapper_.front().bytes);
+  mapper_.pop_front();
+}
+
+void Simulator::finish_clean() {
+  out_.active = false;
+  if (steps_done_ >= 2) bytes_out_ += static_cast<double>(out_.bytes);
+  if (memory_[out_.tensor].touches != out_.touches) return;  // void: written meanwhile
+  log(Move::Kind::kWrite, out_.tensor, out_.first + out_.before_step, out_.bytes - out_.before_step,
+      out_.start);
+  memory_.set_clean_from(out_.tensor, out_.first, out_.first);
+}
+
+void Simulator::finish_gpu_work() {
+  const GpuWork work = gpu_.front();
+  gpu_.pop_front();
+  if (work.fingerprint == kNoTensor - 1) return;
+  if (work.fingerprint != kNoTensor) return finish_fingerprint(work);
+  memory_.complete(work.kernel);
+  strategy_.completed(work.kernel);
+  if (work.kernel + 1 == step_.kernels()) end_step();
+}
+
+void Simulator::finish_fingerprint(const GpuWork& work) {
+  memory_.set_checking(work.fingerprint, false);
+  const TensorState& state = memory_[work.fingerprint];
+  if (state.touches == work.touches) memory_.set_clean_from(work.fingerprint, state.dirty, state.dirty);
+}
+
+void Simulator::end_step() {
+  outcome_.steps.push_back(now_ - step_start_);
+  if (recording() && run_.record != nullptr) run_.record->seconds = now_ - step_start_;
+  if (recording() && run_.schedule != nullptr) close_schedule();
+  step_start_ = now_;
+  ++steps_done_;
+  if (recording()) snapshot();
+}
+
+// What lies in HBM as the recorded step begins. Of copies under way the bytes that have moved count.
+void Simulator::snapshot() {
+  if (run_.schedule == nullptr) return;
+  if (in_.active) in_.before_step = moved(in_);
+  if (out_.active) out_.before_step = moved(out_);
+  for (TensorIndex tensor = 0; tensor < step_.tensors(); ++tensor) {
+    if (step_.persistent(tensor)) snapshot(tensor);
+  }
+}
+
+void Simulator::snapshot(TensorIndex tensor) {
+  const TensorState& state = memory_[tensor];
+  const auto add = [&](std::int64_t first, std::int64_t end, bool clean) {
+    if (end > first) run_.schedule->resident.push_back({tensor, first, end - first, clean});
+  };
+  const bool leaving = out_.active && out_.tensor == tensor && out_.touches == state.touches;
+  const bool coming = in_.active && in_.tensor == tensor;
+  const std::int64_t dirty = leaving ? out_.first : state.dirty;
+  add(0, dirty, false);
+  if (leaving) add(dirty, dirty + out_.before_step, true);
+  if (leaving) add(dirty + out_.before_step, state.dirty, false);
+  add(state.dirty, state.resident + state.incoming - (coming ? in_.bytes - in_.before_step : 0), true);
+}
+
+void Simulator::log(Move::Kind kind, std::uint32_t index, std::int64_t first, std::int64_t bytes,
+                    double start) {
+  if (run_.schedule == nullptr || !recording() || bytes == 0) return;
+  run_.schedule->moves.push_back({kind, index, first, bytes, std::max(start, step_start_), now_});
+}
+
+// Ends the recorded step: copies under way count with the bytes that have moved.
+void Simulator::close_schedule() {
+  const auto cut = [&](const Copy& copy, Move::Kind kind) {
+    log(kind, copy.tensor, copy.first + copy.before_step, moved(copy) - copy.before_step, copy.start);
+  };
+  if (in_.active) cut(in_, Move::Kind::kFetch);
+  if (out_.active && memory_[out_.tensor].touches == out_.touches) cut(out_, Move::Kind::kWrite);
+  Schedule& schedule = *run_.schedule;
+  schedule.seconds = now_ - step_start_;
+  for (Move& move : schedule.moves) {
+    move.start -= step_start_;
+    move.end -= step_start_;
+  }
+  std::stable_sort(schedule.moves.begin(), schedule.moves.end(),
+                   [](const Move& a, const Move& b) { return a.start < b.start; });
+}
+
+}  // namespace tencache::policy

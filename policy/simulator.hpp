@@ -1,0 +1,166 @@
+// Runs a step over and over on a modelled machine, a strategy deciding what moves: discrete events, two link
+// directions with a rate region, one mapper thread, kernels admitted at most `run_ahead` before they start.
+// Called by the planner (in the process, in the background) and by the tools. Thread rule: one object, one
+// caller. Failure rule: a kernel that cannot fit gives Outcome::feasible = false.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "policy/machine.hpp"
+#include "policy/memory.hpp"
+#include "policy/strategy.hpp"
+
+namespace tencache::policy {
+
+struct Move {
+  enum class Kind : std::uint8_t { kFetch, kWrite, kDrop, kRun };
+  Kind kind;
+  std::uint32_t index;  // tensor; for kRun the kernel
+  std::int64_t first;   // bytes
+  std::int64_t bytes;
+  double start;  // seconds from the step's start
+  double end;
+};
+
+struct ResidentRange {  // of one tensor, in HBM when the step starts
+  TensorIndex tensor;
+  std::int64_t first;
+  std::int64_t bytes;
+  bool clean;
+};
+
+// One steady step as it happened, for whoever wants to check it.
+struct Schedule {
+  std::vector<ResidentRange> resident;
+  std::vector<Move> moves;  // by time
+  double seconds = 0;
+};
+
+// What the planner learns from the last simulated step.
+struct StepRecord {
+  std::vector<std::int64_t> dropped;      // per use: bytes dropped between it and the tensor's next use
+  std::vector<std::uint32_t> first_drop;  // per use: kernels from it to the first of those drops
+  std::vector<double> start;              // per kernel, from the step's start
+  std::vector<std::int64_t> fetched_for;  // per kernel
+  std::vector<std::int64_t> cleaned;      // per use: bytes copied out between it and the next use
+  double seconds = 0;
+};
+
+struct Outcome {
+  bool feasible = true;
+  double step_seconds = 0;  // mean of the steps after the first two
+  double bytes_in = 0;      // a step, likewise
+  double bytes_out = 0;
+  double hit_rate = 1;  // bytes in HBM when the GPU was ready for them, of all bytes touched
+  std::vector<double> steps;
+};
+
+struct Run {
+  std::uint32_t steps = 4;
+  double noise = 0;  // kernel durations vary by up to this fraction, anew each time
+  std::uint64_t seed = 1;
+  StepRecord* record = nullptr;  // of the last step
+  Schedule* schedule = nullptr;  // of the last step
+};
+
+class Simulator {
+ public:
+  Simulator(const Step& step, const Machine& machine, Strategy& strategy, const Run& run);
+  Outcome run();
+
+ private:
+  struct Copy {
+    bool active = false;
+    TensorIndex tensor = kNoTensor;
+    std::int64_t first = 0;
+    std::int64_t bytes = 0;
+    double remaining = 0;
+    double start = 0;
+    std::int64_t before_step = 0;  // bytes that had moved when the recorded step began
+    std::uint32_t touches = 0;
+  };
+  struct GpuWork {
+    double end;
+    KernelIndex kernel;       // or
+    TensorIndex fingerprint;  // kNoTensor for a kernel
+    std::uint32_t touches;
+  };
+  struct Mapping {
+    double end;
+    TensorIndex tensor;  // kNoTensor: blocks for births
+    std::int64_t bytes;
+  };
+
+  void settle();
+  bool try_admit();
+  bool prepare_births(KernelIndex kernel);
+  void admit(KernelIndex kernel);
+  void try_fetch();
+  void try_clean();
+  bool make_room(std::int64_t bytes, Position after, std::uint32_t* blocks);
+  void drop(TensorIndex tensor);
+  void start_fetch(TensorIndex tensor, std::int64_t bytes);
+  void start_clean(TensorIndex tensor);
+  bool break_deadlock();
+  bool stuck();
+
+  [[nodiscard]] double next_event() const;
+  void advance(double to);
+  void finish_fetch();
+  void finish_clean();
+  void finish_mapping();
+  void finish_gpu_work();
+  void finish_fingerprint(const GpuWork& work);
+  void end_step();
+  void snapshot();
+  void snapshot(TensorIndex tensor);
+  [[nodiscard]] Outcome summary() const;
+  void close_schedule();
+  void log(Move::Kind kind, std::uint32_t index, std::int64_t first, std::int64_t bytes, double start);
+  void count_hits();
+
+  [[nodiscard]] bool window_open() const { return now_ >= work_end_ - run_ahead_; }
+  [[nodiscard]] Moment moment() const { return {now_, started_, stalled_, short_of_room_}; }
+  [[nodiscard]] bool recording() const { return steps_done_ + 1 == run_.steps; }
+  [[nodiscard]] double rate_in() const {
+    return out_.active ? machine_.link.in_duplex : machine_.link.in_alone;
+  }
+  [[nodiscard]] double rate_out() const {
+    return in_.active ? machine_.link.out_duplex : machine_.link.out_alone;
+  }
+  [[nodiscard]] double duration(KernelIndex kernel);
+
+  const Step& step_;
+  const Machine machine_;
+  const Run run_;
+  Strategy& strategy_;
+  Memory memory_;
+  double map_seconds_;
+  double run_ahead_;
+  std::int64_t block_;
+
+  double now_ = 0;
+  double work_end_ = 0;      // when all admitted GPU work is done
+  double host_ready_ = 0;    // when the program can enqueue the next kernel
+  double births_ready_ = 0;  // when the blocks for the next kernel's births are mapped
+  bool births_taken_ = false;
+  bool stalled_ = false;
+  bool short_of_room_ = false;
+  bool counted_ = false;
+  std::uint64_t started_ = 0;
+  std::uint64_t events_since_admission_ = 0;
+  std::uint32_t steps_done_ = 0;
+  std::uint64_t random_;
+  Copy in_, out_;
+  std::deque<GpuWork> gpu_;
+  std::deque<Mapping> mapper_;
+  double mapper_end_ = 0;
+  double step_start_ = 0;
+  double bytes_in_ = 0, bytes_out_ = 0, touched_ = 0, hits_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace tencache::policy

@@ -1,0 +1,119 @@
+#include "policy/simulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policy/planner.hpp"
+#include "policy/schedule.hpp"
+#include "tests/policy/check_schedule.hpp"
+#include "tests/policy/random_trace.hpp"
+
+namespace tencache::policy {
+namespace {
+
+Trace parsed(const char* text) { return parse_trace(text).value(); }
+
+Outcome simulate(const Step& step, const Machine& machine) {
+  Greedy greedy(step);
+  return Simulator(step, machine, greedy, Run{}).run();
+}
+
+// One kernel that reads 8 MiB, another that reads another 8 MiB, HBM for one: each waits for its own.
+TEST(Simulator, WaitsExactlyForTheCopy) {
+  const Trace trace = parsed(
+      "tensor 0 8388608 persistent\ntensor 1 8388608 persistent\n"
+      "kernel a 0.001 reads 0\nkernel b 0.001 reads 1\n");
+  const Machine machine{.hbm = 8_MiB, .link = LinkRates::both_ways(8388608.0 * 100), .block = 8_MiB};
+  const Outcome outcome = simulate(Step(trace), machine);
+  EXPECT_NEAR(outcome.step_seconds, 0.022, 1e-12);
+  EXPECT_EQ(outcome.bytes_in, 2.0 * 8388608);
+  EXPECT_EQ(outcome.bytes_out, 0);
+  EXPECT_EQ(outcome.hit_rate, 0);
+}
+
+TEST(Simulator, MovesNothingWhenEverythingFits) {
+  const Step step(tests::random_trace(3, 60));
+  const Machine machine{.hbm = Bytes(static_cast<std::uint64_t>(step.peak())),
+                        .link = LinkRates::both_ways(1e9)};
+  const Outcome outcome = simulate(step, machine);
+  EXPECT_NEAR(outcome.step_seconds, step.ideal(), 1e-9);
+  EXPECT_EQ(outcome.bytes_in, 0);
+  EXPECT_EQ(outcome.hit_rate, 1);
+}
+
+TEST(Simulator, SaysThatAKernelCannotFit) {
+  const Trace trace = parsed("tensor 0 8388608 persistent\nkernel a 0.001 reads 0\n");
+  EXPECT_FALSE(simulate(Step(trace), {.hbm = 4_MiB, .link = LinkRates::both_ways(1e9)}).feasible);
+}
+
+TEST(Simulator, BothDirectionsAtOnceAreSlower) {
+  const Trace trace = parsed(
+      "tensor 0 8388608 persistent\ntensor 1 8388608 persistent\ntensor 2 1048576 persistent\n"
+      "kernel a 0.001 writes 0\nkernel b 0.001 reads 1\n");
+  Machine machine{.hbm = 8_MiB, .link = {1e9, 1e9, 1e9, 1e9}, .block = 1_MiB};
+  const double apart = simulate(Step(trace), machine).step_seconds;
+  machine.link.in_duplex = machine.link.out_duplex = 0.5e9;
+  EXPECT_GT(simulate(Step(trace), machine).step_seconds, apart);
+}
+
+TEST(Simulator, MappingDelaysTheKernelByItsBlocks) {
+  const Trace trace = parsed(
+      "tensor 0 8388608 persistent\ntensor 1 8388608 persistent\n"
+      "kernel a 0.001 reads 0\nkernel b 0.001 reads 1\n");
+  Machine machine{.hbm = 8_MiB, .link = LinkRates::both_ways(8388608.0 * 100), .block = 8_MiB};
+  machine.map_per_block = 60_us;
+  EXPECT_NEAR(simulate(Step(trace), machine).step_seconds, 0.022 + 2 * 60e-6, 1e-12);
+}
+
+// Unknown writes: what was only read is compared, not copied; the comparison takes GPU time.
+TEST(Simulator, FingerprintsSaveTheCopiesOfBytesOnlyRead) {
+  const Trace trace = parsed(
+      "tensor 0 8388608 persistent\ntensor 1 8388608 persistent\n"
+      "kernel a 0.001 reads 0\nkernel b 0.001 reads 1\n");
+  Machine machine{.hbm = 8_MiB, .link = LinkRates::both_ways(8388608.0 * 100), .block = 8_MiB};
+  machine.writes_known = false;
+  machine.fingerprint_rate = 8388608.0 * 1000;
+  const Outcome outcome = simulate(Step(trace), machine);
+  EXPECT_EQ(outcome.bytes_out, 0);
+  EXPECT_NEAR(outcome.step_seconds, 0.024, 1e-12);
+}
+
+class RandomTraces : public testing::TestWithParam<int> {};
+
+TEST_P(RandomTraces, SchedulesAreFeasible) {
+  for (int i = 0; i < 20; ++i) {
+    const Trace trace = tests::random_trace(GetParam() * 1000 + i, 20 + 5 * i);
+    const Step step(trace);
+    const std::int64_t hbm = step.peak() * (3 + i % 5) / 8;
+    Machine machine{.hbm = Bytes(static_cast<std::uint64_t>(hbm)), .link = {10e9, 8e9, 7e9, 5e9}};
+    machine.block = i % 3 == 0 ? 2_MiB : 16_MiB;
+    if (i % 4 == 3) machine.run_ahead = 4_ms;
+    const Plan plan = make_plan(step, machine);
+    Schedule schedule;
+    const Outcome outcome = run_plan(step, machine, plan, {.schedule = &schedule});
+    if (!outcome.feasible) continue;
+    EXPECT_EQ(tests::check_schedule(trace, format_schedule(schedule), {hbm, 10e9, 8e9}), "") << i;
+    EXPECT_GE(outcome.step_seconds, step.ideal() - 1e-9);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraces, testing::Range(0, 10));
+
+TEST(CheckSchedule, FindsWhatIsWrong) {
+  const Trace trace =
+      parsed("tensor 0 1000 persistent\ntensor 1 1000 transient\nkernel a 1 reads 0 writes 1\n");
+  const tests::CheckedMachine machine{2000, 1000, 1000};
+  EXPECT_EQ(tests::check_schedule(trace, "resident 0 0 1000 clean\nrun 0 0 1\nstep 1\n", machine), "");
+  const char* wrong[] = {
+      "run 0 0 1\nstep 1\n",                                              // absent
+      "resident 0 0 1000 clean\nrun 0 0 0.5\nstep 0.5\n",                 // too short
+      "resident 0 0 1000 clean\nrun 0 0 1\nstep 2\n",                     // not the end
+      "resident 0 0 1000 dirty\ndrop 0 0 10 0\nrun 0 0 1\nstep 1\n",      // dirty drop
+      "fetch 0 0 1000 0 0.5\nrun 0 0.5 1.5\nstep 1.5\n",                  // too fast
+      "resident 0 0 1000 clean\nwrite 1 0 9 0 0.5\nrun 0 0 1\nstep 1\n",  // not there yet
+  };
+  for (const char* text : wrong) EXPECT_NE(tests::check_schedule(trace, text, machine), "") << text;
+  EXPECT_NE(tests::check_schedule(trace, "resident 0 0 1000 clean\nrun 0 0 1\nstep 1\n", {1500, 1, 1}), "");
+}
+
+}  // namespace
+}  // namespace tencache::policy
