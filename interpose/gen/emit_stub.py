@@ -1,24 +1,27 @@
-"""A driver that does nothing: every symbol is exported, counts its calls and answers what stub::answer says."""
+"""A driver that does nothing: each symbol counts its calls and answers what the test has set.
 
-HAND_WRITTEN = ("cuInit", "cuGetProcAddress", "cuGetProcAddress_v2", "cuDriverGetVersion", "cuGetExportTable",
-                "cuGetErrorName", "cuGetErrorString")
+Its cuGetProcAddress follows the documented rules of version and stream flag, by the versions that the toolkit
+declares for each form.
+"""
+
+HAND_WRITTEN = ("cuInit", "cuGetProcAddress", "cuGetProcAddress_v2", "cuDriverGetVersion", "cuDeviceGetCount",
+                "cuGetExportTable")
 
 SOURCE = """\
 // Generated from interpose/cuda.hooks: do not edit.
+#include "tests/interpose/stub_driver.hpp"
+
 #include <cuda.h>
 #include <cudaProfiler.h>
-
-#include "tests/interpose/stub_driver.hpp"
 
 extern "C" {
 %(functions)s
 }
 
 namespace stub {
-const Symbol kSymbols[] = {
+const Form kForms[kFormCount] = {
 %(rows)s
 };
-const unsigned kSymbolCount = %(count)d;
 }  // namespace stub
 """
 
@@ -29,9 +32,15 @@ def _function(symbol, index, signature):
             f"{{ return stub::called({index}); }}")
 
 
-def emit_source(entries, signatures):
+def emit_source(entries, signatures, versions):
     symbols = sorted(entry.symbol for entry in entries)
     functions = "\n".join(
         _function(s, i, signatures[s]) for i, s in enumerate(symbols) if s not in HAND_WRITTEN)
-    rows = "\n".join(f'    {{"{s}", reinterpret_cast<void*>(&{s})}},' for s in symbols)
-    return SOURCE % {"functions": functions, "rows": rows, "count": len(symbols)}
+    rows = []
+    passing = {entry.symbol for entry in entries if entry.handling == "pass"}
+    for symbol in symbols:
+        base, version, per_thread = versions[symbol]
+        flags = ", ".join("true" if flag else "false" for flag in (per_thread, symbol in passing))
+        rows.append(f'    {{"{symbol}", "{base}", {version}, {flags}, '
+                    f"reinterpret_cast<void*>(&{symbol})}},")
+    return SOURCE % {"functions": functions, "rows": "\n".join(rows)}

@@ -12,6 +12,7 @@ import emit_softgpu
 import emit_stub
 import hooks
 import signatures
+import versions
 
 OUTPUTS = {
     "handlers": emit_doors.emit_handlers,
@@ -22,7 +23,7 @@ OUTPUTS = {
     "coverage": emit_coverage.emit_coverage,
     "softgpu-header": emit_softgpu.emit_header,
     "softgpu-source": None,
-    "stub-source": emit_stub.emit_source,
+    "stub-source": None,
 }
 
 
@@ -50,6 +51,8 @@ def make(arguments):
     if arguments.output == "softgpu-source":
         implemented = emit_softgpu.implemented_in(arguments.implemented)
         return emit_softgpu.emit_source(entries, prototypes, implemented, arguments.header)
+    if arguments.output == "stub-source":
+        return emit_stub.emit_source(entries, prototypes, versions.read(arguments.include, entries))
     return OUTPUTS[arguments.output](entries, prototypes)
 
 
@@ -57,7 +60,7 @@ def main():
     arguments = parse_arguments()
     try:
         text = make(arguments)
-    except (hooks.TableError, signatures.SignatureError, ValueError) as error:
+    except (hooks.TableError, signatures.SignatureError, versions.VersionError, ValueError) as error:
         sys.exit(f"generate.py: {error}")
     with open(arguments.path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,0 +1,187 @@
+// Whole processes under LD_PRELOAD, on the stub driver: every way to the driver's functions leads through us,
+// and every other look-up is as it was. Linked with -lcuda, as a program that names the driver itself.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+
+#include "tests/interpose/caller_library.hpp"
+#include "tests/interpose/under_preload.hpp"
+
+namespace {
+
+using under_preload::is_ours;
+using under_preload::is_stubs;
+
+unsigned calls(const char* symbol) {
+  return under_preload::of_stub<decltype(&stub_calls)>("stub_calls")(symbol);
+}
+
+// All of libcuda's own rules for what is found: the same request to us and to the stub.
+struct Driver {
+  decltype(&cuGetProcAddress_v2) get;
+  decltype(&cuGetProcAddress) get_v1;
+};
+
+Driver ours() {
+  void* const handle = under_preload::driver();
+  return {under_preload::look_up<decltype(&cuGetProcAddress_v2)>(handle, "cuGetProcAddress_v2"),
+          under_preload::look_up<decltype(&cuGetProcAddress)>(handle, "cuGetProcAddress")};
+}
+
+const stub::Request& last_request() {
+  const unsigned count = under_preload::of_stub<decltype(&stub_request_count)>("stub_request_count")();
+  return *under_preload::of_stub<decltype(&stub_request)>("stub_request")(count - 1);
+}
+
+TEST(Linked, CallsOfALinkedProgramReachTheDriverThroughUs) {
+  EXPECT_TRUE(is_ours(reinterpret_cast<void*>(&cuCtxGetCurrent)));
+  const unsigned before = calls("cuCtxGetCurrent");
+  CUcontext context = nullptr;
+  EXPECT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuCtxGetCurrent"), before + 1);
+}
+
+TEST(Linked, TheDriversAnswerComesBackAsItIs) {
+  under_preload::of_stub<decltype(&stub_set_result)>("stub_set_result")("cuEventQuery", CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuEventQuery(nullptr), CUDA_ERROR_NOT_READY);
+}
+
+TEST(LookUp, EveryExportedNameOfTheOpenedDriverIsOurs) {
+  void* const handle = under_preload::driver();
+  EXPECT_TRUE(is_ours(dlsym(handle, "cuMemAlloc_v2")));
+  EXPECT_TRUE(is_ours(dlsym(handle, "cuProfilerStart")));
+  EXPECT_EQ(dlsym(handle, "cuNoSuchFunction"), nullptr);
+  EXPECT_NE(dlerror(), nullptr);
+}
+
+TEST(LookUp, ANameThatOnlyTheDriverHasIsTheDrivers) {
+  void* const handle = under_preload::driver();
+  void* const found = dlsym(handle, "cuStubOnly");
+  EXPECT_TRUE(is_stubs(found));
+}
+
+TEST(LookUp, TheDriverOpenedByPathGivesOursForWhatIsHandledAndItsOwnElse) {
+  void* const handle = under_preload::stub_handle();
+  EXPECT_TRUE(is_ours(dlsym(handle, "cuMemAlloc_v2")));
+  EXPECT_TRUE(is_ours(dlsym(handle, "cuMemcpyAsync_ptsz")));
+  EXPECT_TRUE(is_stubs(dlsym(handle, "cuProfilerStart")));
+  EXPECT_TRUE(is_stubs(dlsym(handle, "stub_calls")));
+}
+
+TEST(LookUp, OtherLibrariesNamesThatBeginAlikeStayTheirs) {
+  void* const handle = dlopen(std::getenv("CALLER_LIBRARY"), RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  EXPECT_EQ(under_preload::file_of(dlsym(handle, "cudnnFoo")), "libcaller.so");
+  EXPECT_EQ(under_preload::file_of(dlsym(handle, "cuTensorNetFoo")), "libcaller.so");
+}
+
+TEST(LookUp, NextAndDefaultSeeTheirOwnCaller) {
+  void* const handle = dlopen(std::getenv("CALLER_LIBRARY"), RTLD_NOW);
+  auto* const next = under_preload::look_up<decltype(&caller_next)>(handle, "caller_next");
+  auto* const of_default = under_preload::look_up<decltype(&caller_default)>(handle, "caller_default");
+  // Of a library opened last nothing comes next that has its own symbol again; with us as the caller it
+  // would.
+  EXPECT_EQ(next("caller_next"), nullptr);
+  EXPECT_EQ(under_preload::file_of(of_default("malloc")), "libc.so.6");
+  EXPECT_TRUE(is_ours(of_default("cuMemAlloc_v2")));
+  EXPECT_NE(dlsym(RTLD_NEXT, "malloc"), nullptr);
+}
+
+TEST(LookUp, VersionedLookUpsPassAndAreSubstituted) {
+  EXPECT_NE(dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.2.5"), nullptr);
+  EXPECT_EQ(dlvsym(RTLD_DEFAULT, "malloc", "NO_SUCH_VERSION"), nullptr);
+  EXPECT_TRUE(is_ours(dlvsym(under_preload::driver(), "cuMemAlloc_v2", "TENCACHE")));
+}
+
+TEST(ProcAddress, EveryNameVersionAndFlagIsSubstitutedByTheAddressTheDriverGave) {
+  const Driver driver = ours();
+  auto* const forms = under_preload::of_stub<decltype(&stub_forms)>("stub_forms")();
+  unsigned found = 0;
+  for (unsigned i = 0; i < stub::kFormCount; ++i) {
+    for (const int version : {2000, 3020, 4000, 6050, 7000, 10000, 11000, 11030, 12000, 12080, 13000}) {
+      for (const unsigned long long flags : {0, 1, 2}) {
+        void* got = nullptr;
+        CUdriverProcAddressQueryResult status{};
+        const CUresult result = driver.get(forms[i].base, &got, version, flags, &status);
+        const stub::Form* const answer = last_request().answer;
+        ASSERT_EQ(result == CUDA_SUCCESS, answer != nullptr);
+        ASSERT_EQ(status == CU_GET_PROC_ADDRESS_SUCCESS, answer != nullptr);
+        if (answer == nullptr) {
+          ASSERT_EQ(got, nullptr);
+          continue;
+        }
+        ASSERT_EQ(got == answer->address, answer->passes) << answer->symbol;
+        ASSERT_EQ(is_ours(got), !answer->passes) << answer->symbol;
+        ++found;
+      }
+    }
+  }
+  EXPECT_GT(found, 10000u);
+}
+
+TEST(ProcAddress, OneNameGivesTheFormOfTheVersionAndFlag) {
+  const Driver driver = ours();
+  const auto get = [&](const char* base, int version, unsigned long long flags) {
+    void* got = nullptr;
+    EXPECT_EQ(driver.get(base, &got, version, flags, nullptr), CUDA_SUCCESS);
+    return got;
+  };
+  EXPECT_NE(get("cuMemAlloc", 2000, 0), get("cuMemAlloc", 3020, 0));
+  EXPECT_EQ(get("cuMemAlloc", 3020, 0), get("cuMemAlloc", 13000, 2));
+  EXPECT_NE(get("cuMemcpyAsync", 12000, 0), get("cuMemcpyAsync", 12000, 2));
+  EXPECT_NE(get("cuGetProcAddress", 11030, 0), get("cuGetProcAddress", 12000, 0));
+}
+
+TEST(ProcAddress, TheFirstVersionOfItIsSubstitutedToo) {
+  void* got = nullptr;
+  EXPECT_EQ(ours().get_v1("cuMemFree", &got, 11030, 0), CUDA_SUCCESS);
+  EXPECT_TRUE(is_ours(got));
+  EXPECT_EQ(ours().get_v1("cuMemFree", nullptr, 11030, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(ours().get_v1("cuNoSuchFunction", &got, 11030, 0), CUDA_ERROR_NOT_FOUND);
+}
+
+void use_own_exports() {
+  CUcontext context = nullptr;
+  static_cast<void>(cuCtxGetCurrent(&context));
+  void* const self = under_preload::stub_handle();
+  EXPECT_TRUE(is_stubs(dlsym(self, "cuInit")));
+  std::thread([] {
+    void* got = nullptr;
+    EXPECT_EQ(ours().get("cuInit", &got, 12000, 0, nullptr), CUDA_SUCCESS);
+  }).join();
+}
+
+TEST(Reentrance, ADriverThatUsesItsOwnExportsInInitGetsThrough) {
+  under_preload::of_stub<decltype(&stub_set_in_init)>("stub_set_in_init")(use_own_exports);
+  EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+}
+
+TEST(Fork, AChildRunsAndExits) {
+  EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+  const pid_t child = fork();
+  if (child == 0) {
+    CUdeviceptr address = 0;
+    static_cast<void>(cuMemAlloc_v2(&address, 4096));
+    _exit(cuInit(0) == CUDA_SUCCESS ? 7 : 8);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(Threads, ManyThreadsMayMakeTheFirstCall) {
+  std::array<std::thread, 8> threads;
+  for (std::thread& thread : threads) {
+    thread = std::thread([] {
+      int version = 0;
+      EXPECT_EQ(cuDriverGetVersion(&version), CUDA_SUCCESS);
+      EXPECT_EQ(version, 13000);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
