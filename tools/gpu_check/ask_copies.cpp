@@ -23,8 +23,10 @@ Status unmapped_operation(const Gpu& gpu, int operation, Address address, Addres
       return api.cuMemcpyDtoDAsync_v2(mapped, address, kBytes, stream);
     case 4:
       return api.cuMemsetD8_v2(address, 1, kBytes);
-    default:
+    case 5:
       return api.cuMemsetD8Async(address, 1, kBytes, stream);
+    default:
+      return gpu.try_launch(gpu.function("atomics"), 1, 1, stream, {address});
   }
 }
 
@@ -113,8 +115,7 @@ void ask_link(Gpu& gpu, int) {
 }
 
 void ask_hbm(Gpu& gpu, int) {
-  const std::size_t bytes = gpu.pass_size(gpu.scale.bytes(2048 * kMiB));
-  if (4 * bytes > gpu.free_memory()) return gpu.text("stopped", "too little memory is free");
+  const std::size_t bytes = gpu.pass_size(std::min(gpu.scale.bytes(2048 * kMiB), gpu.free_memory() / 4));
   const Stream stream = gpu.new_stream();
   const Address buffer = gpu.allocate(bytes), other = gpu.allocate(bytes), out = gpu.allocate(16);
   for (const char* kernel : {"read_all", "write_all", "fingerprint"}) {

@@ -110,8 +110,10 @@ void ask_host_block(Gpu& gpu, int node) {
   });
   gpu.text("create", "works");
   gpu.number("create_and_release." + size_text(bytes), elapsed / 1000, "us");
+  const std::uint64_t before = now_ns();
   const HostBlock block(gpu, node, bytes);
-  gpu.text("map", "works");
+  gpu.number("create_map_and_access." + size_text(bytes), static_cast<double>(now_ns() - before) / 1000,
+             "us");
   ask_kernel_speeds(gpu, block, pass_bytes);
   ask_atomics(gpu, block);
   ask_copies(gpu, block);

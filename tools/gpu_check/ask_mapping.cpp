@@ -75,6 +75,7 @@ struct Neighbours {
   template <class Meanwhile>
   Pulse pulse(std::uint64_t nanoseconds, Meanwhile&& meanwhile) const {
     gpu.must("cuMemsetD8", gpu.api.cuMemsetD8_v2(result, 0, 16));
+    gpu.finish_all();
     gpu.launch(gpu.function("pulse"), 8, 32, stream, {base, 2 * page, kPages, nanoseconds, result});
     meanwhile();
     gpu.finish(stream);
@@ -162,6 +163,29 @@ void ask_remap(Gpu& gpu, int) {
   gpu.number("longest_gap.remapping", static_cast<double>(disturbed.longest_gap) / 1000, "us");
   gpu.number("turns.quiet", static_cast<double>(quiet.turns), "turns");
   gpu.number("turns.remapping", static_cast<double>(disturbed.turns), "turns");
+}
+
+// One block at two addresses: seen through both, and one of them unmapped while a kernel uses the other.
+void ask_alias(Gpu& gpu, int) {
+  const std::size_t bytes = gpu.granularity;
+  const Handle handle = gpu.create(Gpu::on_device(), bytes);
+  const Address first = gpu.reserve(bytes), second = gpu.reserve(bytes), result = gpu.allocate(16);
+  gpu.map(first, bytes, handle);
+  gpu.map(second, bytes, handle);
+  unsigned char seen = 0;
+  gpu.must("cuMemsetD8", gpu.api.cuMemsetD8_v2(first, 6, bytes));
+  gpu.must("cuMemcpyDtoH", gpu.api.cuMemcpyDtoH_v2(&seen, second, 1));
+  gpu.text("bytes", seen == 6 ? "are seen through both addresses" : "differ");
+  const Stream stream = gpu.new_stream();
+  const std::uint64_t duration = gpu.scale.nanoseconds(200000000);
+  gpu.launch(gpu.function("pulse"), 8, 32, stream, {first, 0, 1, duration, result});
+  gpu.unmap(second, bytes);
+  for (const std::uint64_t end = now_ns() + duration / 2; now_ns() < end;) {
+    gpu.map(second, bytes, handle);
+    gpu.unmap(second, bytes);
+  }
+  gpu.finish(stream);
+  gpu.text("kernel_on_the_other", "runs to its end without a fault");
 }
 
 void ask_launch_latency(Gpu& gpu, int) {

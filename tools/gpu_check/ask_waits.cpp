@@ -71,6 +71,7 @@ void ask_cost(const Gpu& gpu, Stream stream, const std::string& name, const std:
 void ask_value_costs(const Gpu& gpu, Stream stream) {
   const Address word = gpu.allocate(4096);
   gpu.must("cuMemsetD8", gpu.api.cuMemsetD8_v2(word, 0, 4096));
+  gpu.finish_all();
   if (gpu.api.cuStreamWaitValue32_v2 == nullptr ||
       gpu.api.cuStreamWaitValue32_v2(stream, word, 0, kWaitAtLeast) != 0)
     return gpu.text("wait_value", "not supported");

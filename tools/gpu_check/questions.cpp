@@ -6,6 +6,7 @@ namespace {
 constexpr Question kQuestions[] = {
     {"device", 20, ask_device, 0},
     {"remap", 20, ask_remap, 0},
+    {"alias", 10, ask_alias, 0},
     {"waits", 20, ask_waits, 0},
     {"mapping.2MiB", 15, ask_mapping_costs, 2},
     {"mapping.16MiB", 15, ask_mapping_costs, 16},
@@ -25,6 +26,7 @@ constexpr Question kQuestions[] = {
     {"unmapped.dtod_async", 10, ask_unmapped, 3},
     {"unmapped.memset", 10, ask_unmapped, 4},
     {"unmapped.memset_async", 10, ask_unmapped, 5},
+    {"unmapped.kernel", 10, ask_unmapped, 6},
     {"mixed", 10, ask_mixed, 0},
     {"stream", 10, ask_stream_costs, 0},
     {"link", 20, ask_link, 0},

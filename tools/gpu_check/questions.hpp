@@ -19,18 +19,17 @@ struct Question {
 
 void ask_device(Gpu& gpu, int);
 void ask_remap(Gpu& gpu, int);              // does remapping disturb an unrelated kernel
+void ask_alias(Gpu& gpu, int);              // one block at two addresses
 void ask_waits(Gpu& gpu, int);              // which calls wait for a running kernel
 void ask_mapping_costs(Gpu& gpu, int mib);  // create, map, set-access, unmap, release
 void ask_launch_latency(Gpu& gpu, int);     // while another thread maps
 void ask_host_block(Gpu& gpu, int node);    // host VMM; node -1 is location type HOST
 void ask_host_cpu(Gpu& gpu, int node);      // the CPU's access to it
 void ask_host_direct_io(Gpu& gpu, int node);
-void ask_unmapped(Gpu& gpu, int operation);  // a copy or memset on an unmapped address
+void ask_unmapped(Gpu& gpu, int operation);  // a copy, memset or kernel on an unmapped address
 void ask_mixed(Gpu& gpu, int);               // copies over handles of mixed location
 void ask_stream_costs(Gpu& gpu, int);        // event record, wait value
 void ask_link(Gpu& gpu, int);                // one-way and duplex rates
 void ask_hbm(Gpu& gpu, int);                 // read, write, fingerprint, copy
-
-inline constexpr int kUnmappedOperations = 6;
 
 }  // namespace gpu_check

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "src/driver/driver.hpp"
 
@@ -78,13 +76,8 @@ void ask_identity(Prober* prober) {
       reinterpret_cast<decltype(&cuDeviceGetName)>(dlsym(prober->library, "cuDeviceGetName"));
   if (get_name != nullptr && get_name(text.data(), text.size(), prober->device) == CUDA_SUCCESS)
     prober->probe.device_name = text.data();
-  const auto get_bus =
-      reinterpret_cast<decltype(&cuDeviceGetPCIBusId)>(dlsym(prober->library, "cuDeviceGetPCIBusId"));
-  if (get_bus == nullptr || get_bus(text.data(), text.size(), prober->device) != CUDA_SUCCESS) return;
-  prober->probe.pci_bus = text.data();
-  std::string bus = prober->probe.pci_bus;
-  std::transform(bus.begin(), bus.end(), bus.begin(), [](unsigned char c) { return std::tolower(c); });
-  std::ifstream("/sys/bus/pci/devices/" + bus + "/numa_node") >> prober->probe.host_node;
+  (void)prober->driver.cuDeviceGetAttribute(&prober->probe.host_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
+                                            prober->device);
 }
 
 // One block of the device's granularity in that place: made, mapped, made accessible and touched.

@@ -24,7 +24,6 @@ struct DriverProbe {
   int cuda_version = 0;  // as cuDriverGetVersion says it: 12040 is 12.4
   bool has_parameter_info = false;
   std::string device_name;
-  std::string pci_bus;
   Bytes device_memory;
   bool vmm = false;
   int host_node = -1;  // the device's NUMA node; -1: not known
