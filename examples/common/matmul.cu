@@ -10,22 +10,28 @@ constexpr int kRows = 8;
 constexpr int kBlockRows = kTile / kRows;
 constexpr int kSumBlock = 64;
 
+// Zero outside; without a branch, since all threads of a warp but those at the edges are inside.
 template <Form form>
 __device__ float element(const float* x, int row, int column, int rows, int columns) {
-  if (row >= rows || column >= columns) return 0.0F;
-  return form == Form::kPlain ? x[row * columns + column] : x[column * rows + row];
+  const bool inside = row < rows && column < columns;
+  row = min(row, rows - 1);
+  column = min(column, columns - 1);
+  const float value = form == Form::kPlain ? x[row * columns + column] : x[column * rows + row];
+  return inside ? value : 0.0F;
 }
 
-// Copies a kTile x kTile piece of x to shared memory, with zeros outside.
+// Copies a kTile x kTile piece of x to shared memory. Neighbouring threads read neighbouring words in either
+// form.
 template <Form form>
 __device__ void load_tile(float (*tile)[kTile + 1], const float* x, int row, int column, int rows,
                           int columns) {
-  // Neighbouring threads read neighbouring words in either form.
-  for (int i = threadIdx.y; i < kTile; i += kBlockRows) {
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    const int y = threadIdx.y + i * kBlockRows;
     if (form == Form::kPlain) {
-      tile[i][threadIdx.x] = element<form>(x, row + i, column + threadIdx.x, rows, columns);
+      tile[y][threadIdx.x] = element<form>(x, row + y, column + threadIdx.x, rows, columns);
     } else {
-      tile[threadIdx.x][i] = element<form>(x, row + threadIdx.x, column + i, rows, columns);
+      tile[threadIdx.x][y] = element<form>(x, row + threadIdx.x, column + y, rows, columns);
     }
   }
 }

@@ -36,7 +36,7 @@ class DeviceTokens {
 
 struct Training {
   gpt::Configuration configuration;
-  int steps = 8;
+  int steps = 6;
   int seed = 1;
   int streams = 1;
 };

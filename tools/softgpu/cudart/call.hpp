@@ -38,12 +38,12 @@ inline CUdeviceptr device_address(const void* pointer) { return reinterpret_cast
 // Enums and structs that the two headers declare twice with the same layout.
 template <class To, class From>
 To* same_layout(From* from) {
-  static_assert(sizeof(To) == sizeof(From));
+  static_assert(sizeof(To) == sizeof(From));  // NOLINT(bugprone-sizeof-expression)
   return reinterpret_cast<To*>(from);
 }
 template <class To, class From>
 const To* same_layout(const From* from) {
-  static_assert(sizeof(To) == sizeof(From));
+  static_assert(sizeof(To) == sizeof(From));  // NOLINT(bugprone-sizeof-expression)
   return reinterpret_cast<const To*>(from);
 }
 

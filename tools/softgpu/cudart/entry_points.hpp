@@ -12,6 +12,8 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+
 // X(name, the CUDA version whose form of it is meant, as in cudaTypedefs.h)
 // clang-format off
 #define CUDART_PLAIN_ENTRY_POINTS(X) \
@@ -226,11 +228,17 @@ void load_stream_entry_points();
 
 #undef CUDART_MEMBER
 
+// A row of a table as it is loaded: what to ask for, where the answer goes, and what refuses in its place.
+struct EntryPointRow {
+  const char* name;
+  int version;
+  void* member;  // a function pointer of the row's own type
+  CUresult (*refuse)();
+};
+void load_rows(const EntryPointRow* rows, std::size_t count, CUdriverProcAddress_flags flag);
+
 // The answer of a missing entry point: says its name and refuses.
 CUresult refuse_missing(const char* name);
-
-// Asks the driver for one entry point; null where it has none.
-void* find_entry_point(const char* name, int version, CUdriverProcAddress_flags flag);
 
 // Loads both tables. cudaErrorInsufficientDriver without a driver library.
 cudaError_t load_driver();

@@ -30,6 +30,7 @@ Binary* from_handle(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the names are nvcc's
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
@@ -86,3 +87,4 @@ cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

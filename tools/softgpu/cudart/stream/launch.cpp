@@ -33,6 +33,7 @@ CUresult launch_kernel(CUfunction kernel, dim3 grid, dim3 block, void** argument
 #endif
 
 // What nvcc's <<<>>> calls, with the handle that __cudaGetKernel gave.
+// NOLINTNEXTLINE(readability-identifier-naming): nvcc's name
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void** arguments,
                                           size_t shared_bytes, cudaStream_t stream) {
   return in_context([&]() -> cudaError_t {

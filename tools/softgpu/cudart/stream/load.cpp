@@ -1,7 +1,7 @@
 // The stream table of this file's flavour.
-#include <algorithm>
+#include <iterator>
 
-#include "tools/softgpu/cudart/load_entry_points.hpp"
+#include "tools/softgpu/cudart/entry_points.hpp"
 
 namespace softgpu::cudart {
 inline namespace
@@ -15,12 +15,12 @@ inline namespace
 StreamEntryPoints on_stream;
 
 void load_stream_entry_points() {
-  // The per-thread forms came with CUDA 7.0, whatever the version of the legacy form.
-  constexpr int kFirstVersion = kStreamFlag == CU_GET_PROC_ADDRESS_DEFAULT ? 0 : 7000;
-#define CUDART_LOAD_STREAM(name, version) \
-  CUDART_LOAD(on_stream.name, #name, std::max(version, kFirstVersion), kStreamFlag)
-  CUDART_STREAM_ENTRY_POINTS(CUDART_LOAD_STREAM)
-#undef CUDART_LOAD_STREAM
+  static const EntryPointRow kRows[] = {
+#define CUDART_ROW(name, version) {#name, version, &on_stream.name, [] { return refuse_missing(#name); }},
+      CUDART_STREAM_ENTRY_POINTS(CUDART_ROW)
+#undef CUDART_ROW
+  };
+  load_rows(kRows, std::size(kRows), kStreamFlag);
 }
 
 }  // namespace per_thread
