@@ -1,0 +1,139 @@
+// The doors linked into the test, between a driver that counts (the stub's functions, some replaced by the
+// test's own) and a runtime that records. Used by the doors_*_test files. Thread rule: one thread. Failure
+// rule: a symbol that is not there stops the test.
+#pragma once
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interpose/genuine_driver.hpp"
+#include "src/runtime/runtime.hpp"
+#include "tests/interpose/stub_driver.hpp"
+
+namespace doors_test {
+
+using tencache::Bytes;
+namespace runtime = tencache::runtime;
+
+inline constexpr CUdeviceptr kArena = 0x700000000000;
+inline constexpr std::uint64_t kArenaSize = std::uint64_t{1} << 40;
+inline const auto kStream = reinterpret_cast<CUstream>(0x5000);
+
+// An access as it was told, with its own copy of the pointers.
+struct Seen {
+  runtime::Access access;
+  std::vector<CUdeviceptr> pointers;
+};
+
+class RecordingRuntime final : public runtime::Runtime {
+ public:
+  runtime::Arena arena() const noexcept override { return {kArena, kArenaSize}; }
+  Verdict allocate(const runtime::AllocationRequest& request, CUdeviceptr* address,
+                   CUresult* result) noexcept override {
+    requests.push_back(request);
+    if (verdict == Verdict::kAnswered) {
+      *result = allocation_result;
+      if (allocation_result == CUDA_SUCCESS) *address = kArena;
+    }
+    return verdict;
+  }
+  Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept override { return free(address, result); }
+  Verdict free_async(CUdeviceptr address, runtime::Stream stream, CUresult* result) noexcept override {
+    free_streams.push_back(stream.handle);
+    return free(address, result);
+  }
+  runtime::Admission before(const runtime::Access& access) noexcept override {
+    seen.push_back({access, {access.pointers.begin(), access.pointers.end()}});
+    if (on_before) on_before(access);
+    return admission;
+  }
+  void after(const runtime::Access&, std::uint64_t ticket, CUresult result) noexcept override {
+    tickets.push_back(ticket);
+    results.push_back(result);
+  }
+  bool make_room_for_pass_through() noexcept override {
+    ++rooms_made;
+    return can_make_room;
+  }
+  void stream_synchronized(runtime::Stream stream) noexcept override {
+    synchronized.push_back(stream.handle);
+  }
+  void context_synchronized() noexcept override { ++contexts_synchronized; }
+  void stream_about_to_be_destroyed(CUstream stream) noexcept override { destroyed.push_back(stream); }
+  void primary_context_reset(CUdevice device) noexcept override { reset.push_back(device); }
+  bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override {
+    if (free_bytes != nullptr) *free_bytes = 100;
+    if (total_bytes != nullptr) *total_bytes = 200;
+    return answers_queries;
+  }
+  bool address_range(CUdeviceptr address, CUdeviceptr*, std::size_t*) noexcept override {
+    return address - kArena < kArenaSize;
+  }
+  bool pointer_attribute(void* data, CUpointer_attribute, CUdeviceptr address,
+                         CUresult* result) noexcept override {
+    if (address - kArena >= kArenaSize) return false;
+    *static_cast<unsigned*>(data) = 42;
+    *result = attribute_result;
+    return true;
+  }
+  void go_passive() noexcept override { ++passive; }
+  void print_summary() noexcept override {}
+
+  std::vector<runtime::AllocationRequest> requests;
+  std::vector<CUdeviceptr> freed;
+  std::vector<CUstream> free_streams;
+  std::vector<Seen> seen;
+  std::vector<std::uint64_t> tickets;
+  std::vector<CUresult> results;
+  std::vector<CUstream> synchronized;
+  std::vector<CUstream> destroyed;
+  std::vector<CUdevice> reset;
+  std::function<void(const runtime::Access&)> on_before;
+  Verdict verdict = Verdict::kAnswered;
+  CUresult allocation_result = CUDA_SUCCESS;
+  CUresult attribute_result = CUDA_SUCCESS;
+  runtime::Admission admission{true, CUDA_SUCCESS, 7};
+  bool can_make_room = false;
+  bool answers_queries = true;
+  unsigned rooms_made = 0;
+  unsigned contexts_synchronized = 0;
+  unsigned passive = 0;
+
+ private:
+  Verdict free(CUdeviceptr address, CUresult* result) {
+    if (address - kArena >= kArenaSize) return Verdict::kNotOurs;
+    freed.push_back(address);
+    *result = CUDA_SUCCESS;
+    return Verdict::kAnswered;
+  }
+};
+
+// The one that cuInit starts; recorded facts are cleared before each test.
+RecordingRuntime& the_runtime();
+
+// The test's own function in the driver's place, to be set before the first door is used.
+void replace(const char* symbol, void* function);
+
+template <class Function>
+Function* door(const char* symbol) {
+  void* const address = tencache::interpose::entry_point(symbol);
+  if (address == nullptr) std::abort();
+  return reinterpret_cast<Function*>(address);
+}
+#define DOOR(symbol) doors_test::door<decltype(symbol)>(#symbol)
+
+inline unsigned calls(const char* symbol) { return stub_calls(symbol); }
+
+class DoorsTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+};
+
+}  // namespace doors_test

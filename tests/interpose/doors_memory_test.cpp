@@ -1,0 +1,229 @@
+// Allocations, frees, queries, streams and contexts: what each door tells the runtime and what it leaves to
+// the driver.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/interpose/doors_fixture.hpp"
+
+namespace {
+
+using doors_test::calls;
+using doors_test::kArena;
+using doors_test::kStream;
+using doors_test::the_runtime;
+using tencache::Bytes;
+using tencache::runtime::AllocationKind;
+using tencache::runtime::Runtime;
+using Doors = doors_test::DoorsTest;
+
+CUresult pitch_of_driver(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t, unsigned) {
+  *address = 0x1000;
+  *pitch = (width + 511) / 512 * 512;
+  return CUDA_SUCCESS;
+}
+const bool pitch_replaced =
+    (doors_test::replace("cuMemAllocPitch_v2", reinterpret_cast<void*>(&pitch_of_driver)), true);
+
+bool primary_active = false;
+CUresult primary_state(CUdevice, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = primary_active ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+const bool state_replaced =
+    (doors_test::replace("cuDevicePrimaryCtxGetState", reinterpret_cast<void*>(&primary_state)), true);
+
+CUresult load_that_allocates(CUmodule*, const char*) {
+  CUdeviceptr address = 0;
+  return DOOR(cuMemAlloc_v2)(&address, 64);
+}
+const bool load_replaced =
+    (doors_test::replace("cuModuleLoad", reinterpret_cast<void*>(&load_that_allocates)), true);
+
+TEST_F(Doors, SyncAllocationIsServedByTheRuntime) {
+  CUdeviceptr address = 0;
+  const unsigned before = calls("cuMemAlloc_v2");
+  EXPECT_EQ(DOOR(cuMemAlloc_v2)(&address, 12345), CUDA_SUCCESS);
+  EXPECT_EQ(address, kArena);
+  ASSERT_EQ(the_runtime().requests.size(), 1u);
+  EXPECT_EQ(the_runtime().requests[0].kind, AllocationKind::kSync);
+  EXPECT_EQ(the_runtime().requests[0].size, Bytes(12345));
+  EXPECT_NE(the_runtime().requests[0].caller, nullptr);
+  EXPECT_EQ(calls("cuMemAlloc_v2"), before);
+}
+
+TEST_F(Doors, ARefusedAllocationWritesNothing) {
+  the_runtime().allocation_result = CUDA_ERROR_OUT_OF_MEMORY;
+  CUdeviceptr address = 5;
+  EXPECT_EQ(DOOR(cuMemAlloc_v2)(&address, 1), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(address, 5u);
+}
+
+TEST_F(Doors, WhatTheDriverRefusesByItselfIsLeftToIt) {
+  CUdeviceptr address = 0;
+  const unsigned before = calls("cuMemAlloc_v2");
+  stub_set_result("cuMemAlloc_v2", CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(DOOR(cuMemAlloc_v2)(&address, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(DOOR(cuMemAlloc_v2)(nullptr, 16), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(calls("cuMemAlloc_v2"), before + 2);
+  EXPECT_TRUE(the_runtime().requests.empty());
+}
+
+TEST_F(Doors, AnAllocationThatIsNotOursGoesOnAndMayTryTwice) {
+  the_runtime().verdict = Runtime::Verdict::kNotOurs;
+  the_runtime().can_make_room = true;
+  stub_set_result("cuMemAlloc_v2", CUDA_ERROR_OUT_OF_MEMORY);
+  const unsigned before = calls("cuMemAlloc_v2");
+  CUdeviceptr address = 0;
+  EXPECT_EQ(DOOR(cuMemAlloc_v2)(&address, 16), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(calls("cuMemAlloc_v2"), before + 2);
+  EXPECT_EQ(the_runtime().rooms_made, 1u);
+}
+
+TEST_F(Doors, AsyncAllocationsNameTheirStreamByFlavour) {
+  CUdeviceptr address = 0;
+  const auto pool = reinterpret_cast<CUmemoryPool>(0x9000);
+  EXPECT_EQ(DOOR(cuMemAllocAsync)(&address, 8, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemAllocAsync_ptsz)(&address, 8, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemAllocAsync_ptsz)(&address, 8, kStream), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemAllocFromPoolAsync)(&address, 8, pool, kStream), CUDA_SUCCESS);
+  const auto& requests = the_runtime().requests;
+  ASSERT_EQ(requests.size(), 4u);
+  EXPECT_EQ(requests[0].kind, AllocationKind::kAsync);
+  EXPECT_EQ(requests[0].stream.handle, CU_STREAM_LEGACY);
+  EXPECT_EQ(requests[1].stream.handle, CU_STREAM_PER_THREAD);
+  EXPECT_EQ(requests[2].stream.handle, kStream);
+  EXPECT_EQ(requests[3].kind, AllocationKind::kPool);
+  EXPECT_EQ(requests[3].pool, pool);
+}
+
+TEST_F(Doors, APitchedAllocationHasTheDriversPitch) {
+  CUdeviceptr address = 0;
+  std::size_t pitch = 0;
+  EXPECT_EQ(DOOR(cuMemAllocPitch_v2)(&address, &pitch, 700, 3, 4), CUDA_SUCCESS);
+  EXPECT_EQ(pitch, 1024u);
+  ASSERT_EQ(the_runtime().requests.size(), 1u);
+  EXPECT_EQ(the_runtime().requests[0].kind, AllocationKind::kPitched);
+  EXPECT_EQ(the_runtime().requests[0].size, Bytes(3072));
+}
+
+TEST_F(Doors, APitchedAllocationThatCannotBeMeasuredIsTheDrivers) {
+  CUdeviceptr address = 0;
+  std::size_t pitch = 0;
+  EXPECT_EQ(DOOR(cuMemAllocPitch_v2)(&address, &pitch, 700, 3, 5), CUDA_SUCCESS);
+  EXPECT_EQ(address, 0x1000u);
+  EXPECT_EQ(DOOR(cuMemAllocPitch_v2)(&address, &pitch, 700, ~std::size_t{0}, 4), CUDA_SUCCESS);
+  EXPECT_TRUE(the_runtime().requests.empty());
+}
+
+TEST_F(Doors, FreesGoToTheOwner) {
+  const unsigned before = calls("cuMemFree_v2");
+  EXPECT_EQ(DOOR(cuMemFree_v2)(kArena + 5), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemFreeAsync_ptsz)(kArena + 6, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().freed, (std::vector<CUdeviceptr>{kArena + 5, kArena + 6}));
+  EXPECT_EQ(the_runtime().free_streams, std::vector<CUstream>{CU_STREAM_PER_THREAD});
+  EXPECT_EQ(calls("cuMemFree_v2"), before);
+  EXPECT_EQ(DOOR(cuMemFree_v2)(0x1234), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuMemFree_v2"), before + 1);
+}
+
+TEST_F(Doors, QueriesAreAnsweredByTheRuntimeOrTheDriver) {
+  std::size_t free_bytes = 0;
+  EXPECT_EQ(DOOR(cuMemGetInfo_v2)(&free_bytes, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(free_bytes, 100u);
+  the_runtime().answers_queries = false;
+  const unsigned before = calls("cuMemGetInfo_v2");
+  EXPECT_EQ(DOOR(cuMemGetInfo_v2)(nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuMemGetInfo_v2"), before + 1);
+  const unsigned totals = calls("cuDeviceTotalMem_v2");
+  EXPECT_EQ(DOOR(cuDeviceTotalMem_v2)(&free_bytes, 0), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuDeviceTotalMem_v2"), totals + 1);
+  const unsigned ranges = calls("cuMemGetAddressRange_v2");
+  EXPECT_EQ(DOOR(cuMemGetAddressRange_v2)(nullptr, nullptr, kArena), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuMemGetAddressRange_v2"), ranges);
+}
+
+TEST_F(Doors, PointerAttributesOfOursInBothForms) {
+  unsigned value = 0;
+  unsigned other = 0;
+  EXPECT_EQ(DOOR(cuPointerGetAttribute)(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kArena), CUDA_SUCCESS);
+  EXPECT_EQ(value, 42u);
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  void* data[] = {&value, &other};
+  value = 0;
+  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, kArena), CUDA_SUCCESS);
+  EXPECT_EQ(value, 42u);
+  EXPECT_EQ(other, 42u);
+  value = 0;
+  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, 0x1000), CUDA_SUCCESS);
+  EXPECT_EQ(value, 0u);
+}
+
+TEST_F(Doors, SynchronisationIsToldWhenItSucceeded) {
+  EXPECT_EQ(DOOR(cuStreamSynchronize)(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuStreamQuery_ptsz)(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().synchronized, (std::vector<CUstream>{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}));
+  stub_set_result("cuStreamQuery", CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(DOOR(cuStreamQuery)(kStream), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(the_runtime().synchronized.size(), 2u);
+  EXPECT_EQ(DOOR(cuCtxSynchronize)(), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuCtxSynchronize_v2)(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().contexts_synchronized, 2u);
+  EXPECT_EQ(DOOR(cuCtxSynchronize_v2)(reinterpret_cast<CUcontext>(0x77)), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().contexts_synchronized, 2u);
+}
+
+TEST_F(Doors, AStreamIsAnnouncedBeforeItGoes) {
+  EXPECT_EQ(DOOR(cuStreamDestroy_v2)(kStream), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuStreamDestroy)(kStream), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().destroyed, (std::vector<CUstream>{kStream, kStream}));
+}
+
+TEST_F(Doors, TheLastReleaseOfAPrimaryContextIsAReset) {
+  primary_active = true;
+  EXPECT_EQ(DOOR(cuDevicePrimaryCtxRelease_v2)(3), CUDA_SUCCESS);
+  EXPECT_TRUE(the_runtime().reset.empty());
+  primary_active = false;
+  EXPECT_EQ(DOOR(cuDevicePrimaryCtxRelease_v2)(3), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuDevicePrimaryCtxReset_v2)(4), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().reset, (std::vector<CUdevice>{3, 4}));
+}
+
+TEST_F(Doors, TheDriversOwnCallsPassStraight) {
+  const unsigned before = calls("cuMemAlloc_v2");
+  CUmodule module = nullptr;
+  EXPECT_EQ(DOOR(cuModuleLoad)(&module, "x"), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuMemAlloc_v2"), before + 1);
+  EXPECT_TRUE(the_runtime().requests.empty());
+}
+
+TEST_F(Doors, CallsThatPassAreTriedAgainWhenRoomWasMade) {
+  stub_set_result("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY);
+  CUevent event = nullptr;
+  const unsigned before = calls("cuEventCreate");
+  EXPECT_EQ(DOOR(cuEventCreate)(&event, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(calls("cuEventCreate"), before + 1);
+  the_runtime().can_make_room = true;
+  EXPECT_EQ(DOOR(cuEventCreate)(&event, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(calls("cuEventCreate"), before + 3);
+  EXPECT_EQ(the_runtime().rooms_made, 2u);
+}
+
+TEST_F(Doors, AForkedChildPassesStraight) {
+  const pid_t child = fork();
+  if (child == 0) {
+    CUdeviceptr address = 0;
+    const unsigned before = calls("cuMemAlloc_v2");
+    const bool to_driver =
+        DOOR(cuMemAlloc_v2)(&address, 8) == CUDA_SUCCESS && calls("cuMemAlloc_v2") == before + 1;
+    const unsigned frees = calls("cuMemFree_v2");
+    const bool kept = DOOR(cuMemFree_v2)(kArena) == CUDA_SUCCESS && calls("cuMemFree_v2") == frees;
+    _exit(to_driver && kept && the_runtime().passive == 1 ? 7 : 8);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(the_runtime().passive, 0u);
+}
+
+}  // namespace
