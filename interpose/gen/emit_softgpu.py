@@ -23,10 +23,16 @@ extern thread_local bool per_thread_default_stream;
 // The answer of a symbol that softgpu does not have: says its name once, CUDA_ERROR_NOT_SUPPORTED.
 CUresult refuse(const char* symbol) noexcept;
 
+// Before an entry point runs: whether it is to fail on purpose. `symbol` is its place in kExportedSymbols.
+CUresult enter(unsigned symbol) noexcept;
+
 struct ExportedSymbol {
   const char* name;
-  void* address;
+  const char* base;  // what cuGetProcAddress is asked for
+  int version;       // from which CUDA version on
+  bool per_thread_default_stream;
   bool implemented;
+  void* address;
 };
 inline constexpr unsigned kExportedSymbolCount = %(count)d;
 // Sorted by name; also what a one-executable build looks entry points up in.
@@ -56,9 +62,11 @@ struct PerThreadDefaultStream {
 
 #ifdef SOFTGPU_EXPORTS
 #define SOFTGPU_SYMBOL(name) name
+#define SOFTGPU_ADDRESS(name) reinterpret_cast<void*>(&::name)
 extern "C" {
 #else
 #define SOFTGPU_SYMBOL(name) exported_##name
+#define SOFTGPU_ADDRESS(name) reinterpret_cast<void*>(&exported_##name)
 namespace softgpu::api {
 #endif
 
@@ -86,12 +94,13 @@ def plain_form(symbol):
     return re.sub(r"_pt[ds][sz]$", "", symbol)
 
 
-def _body(symbol, signature, implemented):
+def _body(symbol, signature, implemented, index):
+    enter = f"if (const CUresult refused = softgpu::api::enter({index}); refused != CUDA_SUCCESS) return refused; "
     if symbol in implemented:
-        return f"return softgpu::api::{symbol}({signature.arguments});"
+        return f"{enter}return softgpu::api::{symbol}({signature.arguments});"
     plain = plain_form(symbol)
     if plain in implemented:
-        return ("softgpu::api::PerThreadDefaultStream scope; "
+        return (f"{enter}softgpu::api::PerThreadDefaultStream scope; "
                 f"return softgpu::api::{plain}({signature.arguments});")
     return f'return softgpu::api::refuse("{symbol}");'
 
@@ -100,8 +109,8 @@ def _unnamed(signature):
     return ", ".join(p.type for p in signature.parameters) or "void"
 
 
-def _export(symbol, signature, implemented):
-    body = _body(symbol, signature, implemented)
+def _export(symbol, signature, implemented, index):
+    body = _body(symbol, signature, implemented, index)
     declaration = _unnamed(signature) if "refuse(" in body else signature.declaration
     return (f'__attribute__((visibility("default"))) CUresult SOFTGPU_SYMBOL({symbol})({declaration}) '
             f"{{ {body} }}")
@@ -113,14 +122,18 @@ def emit_header(entries, signatures):
     return HEADER % {"count": len(symbols), "prototypes": prototypes}
 
 
-def emit_source(entries, signatures, implemented, header):
+def _row(entry, implemented, versions):
+    base, version, per_thread = versions[entry.symbol]
+    has = entry.symbol in implemented or plain_form(entry.symbol) in implemented
+    return (f'    {{"{entry.symbol}", "{base}", {version}, {str(per_thread).lower()}, {str(has).lower()}, '
+            f"SOFTGPU_ADDRESS({entry.symbol})}},")
+
+
+def emit_source(entries, signatures, implemented, versions, header):
     symbols = sorted(entry.symbol for entry in entries)
     unknown = implemented - set(symbols)
     if unknown:
         raise ValueError("softgpu defines what the driver does not export: " + ", ".join(sorted(unknown)))
-    exports = "\n".join(_export(s, signatures[s], implemented) for s in symbols)
-    rows = "\n".join(
-        f'    {{"{s}", reinterpret_cast<void*>(&SOFTGPU_SYMBOL({s})), '
-        f"{'true' if s in implemented or plain_form(s) in implemented else 'false'}}},"
-        for s in symbols)
+    exports = "\n".join(_export(s, signatures[s], implemented, i) for i, s in enumerate(symbols))
+    rows = "\n".join(_row(e, implemented, versions) for e in sorted(entries, key=lambda e: e.symbol))
     return SOURCE % {"header": header, "exports": exports, "rows": rows}

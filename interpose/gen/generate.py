@@ -50,7 +50,8 @@ def make(arguments):
     prototypes = signatures.read(shlex.split(arguments.compiler), arguments.include, symbols)
     if arguments.output == "softgpu-source":
         implemented = emit_softgpu.implemented_in(arguments.implemented)
-        return emit_softgpu.emit_source(entries, prototypes, implemented, arguments.header)
+        known_since = versions.read(arguments.include, entries)
+        return emit_softgpu.emit_source(entries, prototypes, implemented, known_since, arguments.header)
     if arguments.output == "stub-source":
         return emit_stub.emit_source(entries, prototypes, versions.read(arguments.include, entries))
     return OUTPUTS[arguments.output](entries, prototypes)

@@ -1,0 +1,50 @@
+#include "tools/softgpu/device/machine.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "tools/softgpu/device/statistics.hpp"
+
+namespace softgpu {
+namespace {
+
+int device_count() { return static_cast<int>(settings().devices); }
+
+void print_statistics() { std::fputs(statistics_table().c_str(), stderr); }
+
+}  // namespace
+
+Device::Device(int number)
+    : ordinal(number),
+      hbm(settings().hbm, static_cast<std::uint8_t>(settings().poison)),
+      link(settings().h2d, settings().d2h, settings().duplex) {}
+
+void Device::kernel_begins() {
+  const std::lock_guard lock(running_mutex_);
+  ++running_kernels_;
+}
+
+void Device::kernel_ends() {
+  std::vector<std::shared_ptr<PhysicalBlock>> freed;
+  const std::lock_guard lock(running_mutex_);
+  if (--running_kernels_ == 0) freed.swap(let_go_);
+}
+
+void Device::let_go(std::shared_ptr<PhysicalBlock> block) {
+  if (block == nullptr || !block->is_host()) return;
+  const std::lock_guard lock(running_mutex_);
+  if (running_kernels_ > 0) let_go_.push_back(std::move(block));
+}
+
+Machine::Machine() : space(settings().address_space, device_count()), scheduler(settings(), device_count()) {
+  for (int i = 0; i < device_count(); ++i) devices.push_back(std::make_unique<Device>(i));
+  if (settings().stats != 0) std::atexit(print_statistics);
+}
+
+Machine& machine() {
+  static Machine* const instance = new Machine;
+  return *instance;
+}
+
+}  // namespace softgpu
