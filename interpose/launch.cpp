@@ -10,25 +10,24 @@ namespace {
 
 ParameterReader reader;
 
-struct Shape {
-  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
-};
-
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ (hash >> 32);
 }
 
-std::uint64_t signature_of(CUfunction function, const Shape& shape) {
+// From values, not from a struct of them: this is the launch path, and halves just stored are slow to load as
+// wholes.
+inline std::uint64_t signature_of(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                  unsigned block_x, unsigned block_y, unsigned block_z) {
   std::uint64_t hash = mix(0, reinterpret_cast<std::uintptr_t>(function));
-  hash = mix(hash, (std::uint64_t{shape.grid_y} << 32) | shape.grid_x);
-  hash = mix(hash, (std::uint64_t{shape.block_y} << 32) | shape.block_x);
-  return mix(hash, (std::uint64_t{shape.block_z} << 32) | shape.grid_z);
+  hash = mix(hash, (std::uint64_t{grid_y} << 32) | grid_x);
+  hash = mix(hash, (std::uint64_t{block_y} << 32) | block_x);
+  return mix(hash, (std::uint64_t{block_z} << 32) | grid_z);
 }
 
 struct Launch {
   CUfunction function;
-  Shape shape;
+  std::uint64_t signature;
   runtime::Stream stream;
   void** parameters;
   void** extra;
@@ -42,7 +41,7 @@ CUresult launch_kernel(const Visit& visit, const Launch& launch, const Call& cal
   access.kind = runtime::AccessKind::kLaunch;
   access.stream = launch.stream;
   access.function = launch.function;
-  access.signature = signature_of(launch.function, launch.shape);
+  access.signature = launch.signature;
   access.opaque = !known;
   access.pointers = pointers.pointers();
   return visit.access(access, call);
@@ -68,8 +67,8 @@ CUresult cuLaunchKernel(const Genuine<decltype(&::cuLaunchKernel)>& driver, CUfu
                   extra);
   };
   if (!visit) return call();
-  const Shape shape{grid_x, grid_y, grid_z, block_x, block_y, block_z};
-  return launch_kernel(visit, {f, shape, driver.stream(stream), parameters, extra}, call);
+  const auto signature = signature_of(f, grid_x, grid_y, grid_z, block_x, block_y, block_z);
+  return launch_kernel(visit, {f, signature, driver.stream(stream), parameters, extra}, call);
 }
 
 CUresult cuLaunchKernelEx(const Genuine<decltype(&::cuLaunchKernelEx)>& driver, const CUlaunchConfig* config,
@@ -77,9 +76,9 @@ CUresult cuLaunchKernelEx(const Genuine<decltype(&::cuLaunchKernelEx)>& driver, 
   const Visit visit;
   const auto call = [&] { return driver(config, f, parameters, extra); };
   if (!visit || config == nullptr) return call();
-  const Shape shape{config->gridDimX,  config->gridDimY,  config->gridDimZ,
-                    config->blockDimX, config->blockDimY, config->blockDimZ};
-  return launch_kernel(visit, {f, shape, driver.stream(config->hStream), parameters, extra}, call);
+  const auto signature = signature_of(f, config->gridDimX, config->gridDimY, config->gridDimZ,
+                                      config->blockDimX, config->blockDimY, config->blockDimZ);
+  return launch_kernel(visit, {f, signature, driver.stream(config->hStream), parameters, extra}, call);
 }
 
 CUresult cuLaunchCooperativeKernel(const Genuine<decltype(&::cuLaunchCooperativeKernel)>& driver,
@@ -91,8 +90,8 @@ CUresult cuLaunchCooperativeKernel(const Genuine<decltype(&::cuLaunchCooperative
     return driver(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters);
   };
   if (!visit) return call();
-  const Shape shape{grid_x, grid_y, grid_z, block_x, block_y, block_z};
-  return launch_kernel(visit, {f, shape, driver.stream(stream), parameters, nullptr}, call);
+  const auto signature = signature_of(f, grid_x, grid_y, grid_z, block_x, block_y, block_z);
+  return launch_kernel(visit, {f, signature, driver.stream(stream), parameters, nullptr}, call);
 }
 
 }  // namespace handlers
