@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
 #include <thread>
 
 #include "tests/interpose/caller_library.hpp"
@@ -90,6 +94,14 @@ TEST(LookUp, NextAndDefaultSeeTheirOwnCaller) {
   EXPECT_NE(dlsym(RTLD_NEXT, "malloc"), nullptr);
 }
 
+TEST(LookUp, ALibraryThatBindsDeeplyGetsOursFromTheOpenedDriver) {
+  void* const handle = dlopen(std::getenv("DEEP_LIBRARY"), RTLD_NOW | RTLD_DEEPBIND);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  auto* const open = under_preload::look_up<decltype(&caller_open_driver)>(handle, "caller_open_driver");
+  EXPECT_TRUE(is_ours(open("cuMemAlloc_v2")));
+  EXPECT_TRUE(is_ours(open("cuGetProcAddress_v2")));
+}
+
 TEST(LookUp, VersionedLookUpsPassAndAreSubstituted) {
   EXPECT_NE(dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.2.5"), nullptr);
   EXPECT_EQ(dlvsym(RTLD_DEFAULT, "malloc", "NO_SUCH_VERSION"), nullptr);
@@ -157,6 +169,43 @@ void use_own_exports() {
 TEST(Reentrance, ADriverThatUsesItsOwnExportsInInitGetsThrough) {
   under_preload::of_stub<decltype(&stub_set_in_init)>("stub_set_in_init")(use_own_exports);
   EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+}
+
+// Runs this program again, with our own file as libcuda.so.1 in the first folder of LD_LIBRARY_PATH.
+int run_behind(const std::function<void(const std::filesystem::path& trap)>& put) {
+  const auto folder = std::filesystem::temp_directory_path() / ("tencache_trap_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  put(folder / "libcuda.so.1");
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string path = folder.string() + ":" + std::getenv("LD_LIBRARY_PATH");
+    setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+    unsetenv("TENCACHE_REAL_LIBCUDA");
+    execl("/proc/self/exe", "preload_test", "--gtest_filter=Linked.*", "--gtest_output=", nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::filesystem::remove_all(folder);
+  return WEXITSTATUS(status);
+}
+
+std::string our_file() {
+  Dl_info info{};
+  dladdr(dlsym(under_preload::driver(), "cuInit"), &info);
+  return info.dli_fname;
+}
+
+TEST(Search, ALinkToOurselvesIsPassedOver) {
+  EXPECT_EQ(run_behind([](const auto& trap) { std::filesystem::create_symlink(our_file(), trap); }), 0);
+}
+
+TEST(Search, ACopyOfOurselvesIsPassedOver) {
+  EXPECT_EQ(run_behind([](const auto& trap) { std::filesystem::copy_file(our_file(), trap); }), 0);
+}
+
+TEST(Search, AFileThatIsNoLibraryIsPassedOver) {
+  EXPECT_EQ(run_behind([](const auto& trap) { std::ofstream(trap) << "no library"; }), 0);
 }
 
 TEST(Fork, AChildRunsAndExits) {
