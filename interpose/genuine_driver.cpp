@@ -23,7 +23,7 @@ std::size_t known_addresses = 0;
 std::mutex filling;
 std::atomic<bool> filled{false};
 std::atomic<bool> inert{false};
-std::atomic<ExportedFunction> exported_function{nullptr};
+Exports exports{};  // set before the driver is adopted
 
 bool has_door(std::size_t index) { return kEntryPoints[index].door != nullptr; }
 
@@ -63,14 +63,20 @@ std::optional<std::size_t> entry_point_at(const void* genuine_address) noexcept 
 void set_inert() noexcept { inert.store(true, std::memory_order_release); }
 bool is_inert() noexcept { return inert.load(std::memory_order_acquire); }
 
-void set_exported_function(ExportedFunction exported) noexcept { exported_function.store(exported); }
+void set_exports(const Exports& of_preload) noexcept {
+  const std::lock_guard guard(filling);
+  exports = of_preload;
+}
+
+std::uint64_t passed_through() noexcept {
+  return exports.passed_through != nullptr ? exports.passed_through() : 0;
+}
 
 void* entry_point(std::size_t index) noexcept {
   const EntryPoint& entry = kEntryPoints[index];
   void* const genuine = genuine_address(index);
   if (genuine == nullptr || is_inert() || entry.handling == Handling::kPass) return genuine;
-  const ExportedFunction exported = exported_function.load(std::memory_order_relaxed);
-  if (exported != nullptr && entry.handling != Handling::kDoor) return exported(index);
+  if (exports.function != nullptr && entry.handling != Handling::kDoor) return exports.function(index);
   return entry.door != nullptr ? entry.door : genuine;
 }
 

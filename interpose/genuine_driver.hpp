@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "interpose/entry_points.hpp"
@@ -36,8 +37,13 @@ void set_inert() noexcept;
 // The same by name, for programs that are linked with the doors but do not export the driver's names.
 [[nodiscard]] void* entry_point(const char* symbol) noexcept;
 
-// The exported counting functions, where there are any (the preload alone has them).
-using ExportedFunction = void* (*)(std::size_t index);
-void set_exported_function(ExportedFunction exported) noexcept;
+// What the preload alone has: exported functions that count, and the sum of what they counted.
+struct Exports {
+  void* (*function)(std::size_t index);
+  std::uint64_t (*passed_through)();
+};
+void set_exports(const Exports& exports) noexcept;
+// Calls that went through though the table says that they may concern us.
+[[nodiscard]] std::uint64_t passed_through() noexcept;
 
 }  // namespace tencache::interpose

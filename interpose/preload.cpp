@@ -98,6 +98,12 @@ void fill_slots() {
   }
 }
 
+std::uint64_t sum_of_counts() {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t& count : tencache_counts) sum += __atomic_load_n(&count, __ATOMIC_RELAXED);
+  return sum;
+}
+
 void* look_up_in(void* handle, const char* symbol) { return genuine_dlsym()(handle, symbol); }
 
 }  // namespace
@@ -119,7 +125,7 @@ bool ensure_driver() noexcept {
     return false;
   }
   if (!options.enabled) set_inert();
-  set_exported_function(exported_function);
+  set_exports({exported_function, sum_of_counts});
   driver_handle.store(handle, std::memory_order_release);
   adopt_driver({look_up_in, handle});
   fill_slots();
@@ -135,12 +141,6 @@ void* exported_function(std::size_t index) noexcept {
 std::size_t exported_index(const void* address) noexcept {
   const auto offset = static_cast<std::size_t>(static_cast<const char*>(address) - tencache_entries);
   return offset < kEntryPointCount * kEntrySize ? offset / kEntrySize : kEntryPointCount;
-}
-
-std::uint64_t passed_through() noexcept {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t& count : tencache_counts) sum += __atomic_load_n(&count, __ATOMIC_RELAXED);
-  return sum;
 }
 
 extern "C" void* tencache_resolve(std::size_t index) noexcept {

@@ -30,7 +30,4 @@ std::size_t exported_index(const void* address) noexcept;
 void* answer_without_driver(std::size_t index) noexcept;
 void* answer_of_missing_symbol() noexcept;
 
-// How many calls went through uncaught though the table says that they may concern us.
-std::uint64_t passed_through() noexcept;
-
 }  // namespace tencache::interpose

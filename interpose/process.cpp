@@ -41,6 +41,7 @@ runtime::Runtime* deactivate() noexcept {
 
 void on_exit() noexcept {
   if (runtime::Runtime* const runtime = deactivate()) {
+    runtime->passed_through(interpose::passed_through());
     runtime->print_summary();
     runtime->go_passive();
   }

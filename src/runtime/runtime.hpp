@@ -129,6 +129,8 @@ class Runtime {
 
   // The process is about to end or has just forked: no CUDA call of ours after this.
   virtual void go_passive() noexcept = 0;
+  // Told at exit, before the summary: how many calls went by that are classified but not handled.
+  virtual void passed_through(std::uint64_t calls) noexcept { static_cast<void>(calls); }
   // At exit, before go_passive: the summary, if asked for.
   virtual void print_summary() noexcept = 0;
 };

@@ -19,6 +19,9 @@ TABLE = os.path.join(GEN, "..", "cuda.hooks")
 
 
 def exported_by_toolkit():
+    """What the stub library exports; a toolkit without one declares the same names in its headers."""
+    if not os.path.exists(STUB):
+        return sorted(signatures.parse(signatures.preprocess(COMPILER.split(), INCLUDE)))
     done = subprocess.run([NM, "-D", "--defined-only", STUB], capture_output=True, text=True, check=True)
     return sorted(line.split()[2] for line in done.stdout.splitlines() if line.split()[2].startswith("cu"))
 
@@ -38,6 +41,11 @@ def the_table_knows_every_entry_point_of_the_toolkit():
     complaints = hooks.compare_with_symbols(hooks.read_table(TABLE), exported_by_toolkit())
     print("\n".join("# " + complaint for complaint in complaints))
     return not complaints
+
+
+def the_headers_declare_what_the_table_knows():
+    declared = signatures.parse(signatures.preprocess(COMPILER.split(), INCLUDE))
+    return not hooks.compare_with_symbols(hooks.read_table(TABLE), declared)
 
 
 def the_checked_in_names_are_cuda_13_0s():
@@ -92,6 +100,7 @@ def softgpu_definitions_must_be_exported_names():
 
 TESTS = [
     the_table_knows_every_entry_point_of_the_toolkit,
+    the_headers_declare_what_the_table_knows,
     the_checked_in_names_are_cuda_13_0s,
     a_new_entry_point_is_named,
     a_vanished_entry_point_is_named,
