@@ -14,7 +14,6 @@ Gpu::Gpu(const std::string& question, const AnswerWriter& out, Scale scale)
   }
   open_device();
   find_granularity();
-  must("cuModuleLoadData", api.cuModuleLoadData(&module_, kKernels));
 }
 
 void Gpu::open_device() {
@@ -59,6 +58,8 @@ Stream Gpu::new_stream() const {
 }
 
 Function Gpu::function(const char* name) const {
+  // At the first use, for a driver without its PTX compiler can still answer what needs no kernel.
+  if (module_ == nullptr) must("cuModuleLoadData", api.cuModuleLoadData(&module_, kKernels));
   Function function = nullptr;
   must("cuModuleGetFunction", api.cuModuleGetFunction(&function, module_, name));
   return function;

@@ -84,7 +84,7 @@ class Gpu {
 
   std::string question_;
   AnswerWriter out_;
-  Module module_ = nullptr;
+  mutable Module module_ = nullptr;
 };
 
 [[nodiscard]] double median(std::vector<double> values);
