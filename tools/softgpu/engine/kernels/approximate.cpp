@@ -109,14 +109,18 @@ inline float inverse_root(float x) {
   return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }
 
-#define APPROXIMATE(op, value)                                                                          \
+#define APPROXIMATE(op, value)                                                                              \
   UNARY(op ".f32", float, float, kNone, (finish<false, false, float>(([](float a) { return value; })(x)))), \
-      UNARY(op ".ftz.f32", float, float, kNone,                                                         \
+      UNARY(op ".ftz.f32", float, float, kNone,                                                             \
             (finish<true, false, float>(([](float a) { return value; })(flush<true>(x)))))
 
 constexpr Row kRows[] = {
-    APPROXIMATE("ex2", exponential(a)), APPROXIMATE("lg2", logarithm(a)), APPROXIMATE("sin", sinusoid(a, 0)),
-    APPROXIMATE("cos", sinusoid(a, 1)), APPROXIMATE("tanh", tangent(a)), APPROXIMATE("rsqrt", inverse_root(a)),
+    APPROXIMATE("ex2", exponential(a)),
+    APPROXIMATE("lg2", logarithm(a)),
+    APPROXIMATE("sin", sinusoid(a, 0)),
+    APPROXIMATE("cos", sinusoid(a, 1)),
+    APPROXIMATE("tanh", tangent(a)),
+    APPROXIMATE("rsqrt", inverse_root(a)),
     UNARY("rsqrt.f64", double, double, kNone, (finish<false, false, double>(1.0 / root(x)))),
     UNARY("rsqrt.ftz.f64", double, double, kNone, (finish<true, false, double>(1.0 / root(flush<true>(x))))),
     UNARY("rcp.ftz.f64", double, double, kNone, (finish<true, false, double>(1.0 / flush<true>(x)))),

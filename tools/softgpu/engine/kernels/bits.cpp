@@ -89,25 +89,31 @@ inline u32 funnel_left(u32 low, u32 high, u32 by) {
 inline u32 funnel_right(u32 low, u32 high, u32 by) { return static_cast<u32>((u64{high} << 32 | low) >> by); }
 inline u32 clamp32(u32 by) { return by > 32 ? 32 : by; }
 
-#define LOGIC(N, U)                                                                                       \
-  UNARY("mov." N, U, U, kMove, x), BINARY("and." N, U, U, U, kNone, x & y), BINARY("or." N, U, U, U, kNone, x | y),       \
-      BINARY("xor." N, U, U, U, kNone, x ^ y), UNARY("not." N, U, U, kNone, ~x),                          \
-      UNARY("cnot." N, U, U, kNone, x == 0), BINARY("shl." N, U, U, u32, kShiftLeft, shift_left<U>(x, y)), \
+#define LOGIC(N, U)                                                                    \
+  UNARY("mov." N, U, U, kMove, x), BINARY("and." N, U, U, U, kNone, x& y),             \
+      BINARY("or." N, U, U, U, kNone, x | y), BINARY("xor." N, U, U, U, kNone, x ^ y), \
+      UNARY("not." N, U, U, kNone, ~x), UNARY("cnot." N, U, U, kNone, x == 0),         \
+      BINARY("shl." N, U, U, u32, kShiftLeft, shift_left<U>(x, y)),                    \
       BINARY("shr." N, U, U, u32, kNone, shift_right<U>(x, y))
 
 constexpr Row kRows[] = {
-    LOGIC("b16", u16), LOGIC("b32", u32), LOGIC("b64", u64),
+    LOGIC("b16", u16),
+    LOGIC("b32", u32),
+    LOGIC("b64", u64),
     BINARY("shr.u16", u16, u16, u32, kNone, shift_right<u16>(x, y)),
     BINARY("shr.u32", u32, u32, u32, kNone, shift_right<u32>(x, y)),
     BINARY("shr.u64", u64, u64, u32, kNone, shift_right<u64>(x, y)),
     BINARY("shr.s16", s16, s16, u32, kNone, shift_right<s16>(x, y)),
     BINARY("shr.s32", s32, s32, u32, kNone, shift_right<s32>(x, y)),
     BINARY("shr.s64", s64, s64, u32, kNone, shift_right<s64>(x, y)),
-    UNARY("brev.b32", u32, u32, kNone, reverse(x)), UNARY("brev.b64", u64, u64, kNone, reverse(x)),
-    UNARY("clz.b32", u32, u32, kNone, leading_zeros(x)), UNARY("clz.b64", u32, u64, kNone, leading_zeros(x)),
+    UNARY("brev.b32", u32, u32, kNone, reverse(x)),
+    UNARY("brev.b64", u64, u64, kNone, reverse(x)),
+    UNARY("clz.b32", u32, u32, kNone, leading_zeros(x)),
+    UNARY("clz.b64", u32, u64, kNone, leading_zeros(x)),
     UNARY("popc.b32", u32, u32, kNone, ones(x)),
     UNARY("popc.b64", u32, u64, kNone, ones(static_cast<u32>(x)) + ones(static_cast<u32>(x >> 32))),
-    UNARY("bfind.u32", u32, u32, kNone, find_bit(x)), UNARY("bfind.u64", u32, u64, kNone, find_bit(x)),
+    UNARY("bfind.u32", u32, u32, kNone, find_bit(x)),
+    UNARY("bfind.u64", u32, u64, kNone, find_bit(x)),
     UNARY("bfind.s32", u32, s32, kNone, find_bit(unsign<s32, u32>(x))),
     UNARY("bfind.s64", u32, s64, kNone, find_bit(unsign<s64, u64>(x))),
     UNARY("bfind.shiftamt.u32", u32, u32, kNone, find_shift(x)),
@@ -130,17 +136,23 @@ constexpr Row kRows[] = {
     TERNARY("shf.l.clamp.b32", u32, u32, u32, u32, kNone, funnel_left(x, y, clamp32(z))),
     TERNARY("shf.r.clamp.b32", u32, u32, u32, u32, kNone, funnel_right(x, y, clamp32(z))),
     // Changes of width.
-    UNARY("zero.b32.b16", u32, u16, kWidenUnsigned, x), UNARY("zero.b64.b16", u64, u16, kWidenUnsigned, x),
-    UNARY("zero.b64.b32", u64, u32, kWidenUnsigned, x), UNARY("sign.b32.b16", s32, s16, kWidenSigned, x),
-    UNARY("sign.b64.b16", s64, s16, kWidenSigned, x), UNARY("sign.b64.b32", s64, s32, kWidenSigned, x),
-    UNARY("low.b16.b32", u16, u32, kTruncate, x), UNARY("low.b16.b64", u16, u64, kTruncate, x),
+    UNARY("zero.b32.b16", u32, u16, kWidenUnsigned, x),
+    UNARY("zero.b64.b16", u64, u16, kWidenUnsigned, x),
+    UNARY("zero.b64.b32", u64, u32, kWidenUnsigned, x),
+    UNARY("sign.b32.b16", s32, s16, kWidenSigned, x),
+    UNARY("sign.b64.b16", s64, s16, kWidenSigned, x),
+    UNARY("sign.b64.b32", s64, s32, kWidenSigned, x),
+    UNARY("low.b16.b32", u16, u32, kTruncate, x),
+    UNARY("low.b16.b64", u16, u64, kTruncate, x),
     UNARY("low.b32.b64", u32, u64, kTruncate, x),
     // Packing and unpacking of mov's vectors.
     BINARY("pack.b32.b16", u32, u16, u16, kNone, x | u32{y} << 16),
     BINARY("pack.b64.b32", u64, u32, u32, kNone, x | u64{y} << 32),
-    UNARY("high.b16.b32", u16, u32, kNone, x >> 16), UNARY("high.b32.b64", u32, u64, kNone, x >> 32),
+    UNARY("high.b16.b32", u16, u32, kNone, x >> 16),
+    UNARY("high.b32.b64", u32, u64, kNone, x >> 32),
     BINARY("pack.b16.b8", u16, u16, u16, kNone, (x & 0xff) | y << 8),
-    UNARY("byte.b16", u16, u16, kNone, x & 0xff), UNARY("high.b8.b16", u16, u16, kNone, x >> 8),
+    UNARY("byte.b16", u16, u16, kNone, x & 0xff),
+    UNARY("high.b8.b16", u16, u16, kNone, x >> 8),
 };
 
 }  // namespace

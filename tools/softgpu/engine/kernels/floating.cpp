@@ -9,23 +9,32 @@ namespace {
 #define REAL1(op, suffix, T, FTZ, SAT, value) \
   UNARY(op suffix, T, T, kNone, FINISH(T, FTZ, SAT, ([](T a) { return value; })(flush<FTZ>(x))))
 #define REAL2(op, suffix, T, FTZ, SAT, value) \
-  BINARY(op suffix, T, T, T, kNone, FINISH(T, FTZ, SAT, ([](T a, T b) { return value; })(flush<FTZ>(x), flush<FTZ>(y))))
-#define REAL3(op, suffix, T, FTZ, SAT, value)  \
-  TERNARY(op suffix, T, T, T, T, kNone,        \
-          FINISH(T, FTZ, SAT, ([](T a, T b, T c) { return value; })(flush<FTZ>(x), flush<FTZ>(y), flush<FTZ>(z))))
+  BINARY(op suffix, T, T, T, kNone,           \
+         FINISH(T, FTZ, SAT, ([](T a, T b) { return value; })(flush<FTZ>(x), flush<FTZ>(y))))
+#define REAL3(op, suffix, T, FTZ, SAT, value)                                    \
+  TERNARY(op suffix, T, T, T, T, kNone, FINISH(T, FTZ, SAT, ([](T a, T b, T c) { \
+                                                 return value;                   \
+                                               })(flush<FTZ>(x), flush<FTZ>(y), flush<FTZ>(z))))
 
-#define FORMS(SHAPE, op, value)                                                              \
-  SHAPE(op, ".f32", float, false, false, value), SHAPE(op, ".ftz.f32", float, true, false, value), \
-      SHAPE(op, ".sat.f32", float, false, true, value),                                      \
-      SHAPE(op, ".ftz.sat.f32", float, true, true, value), SHAPE(op, ".f64", double, false, false, value)
+#define FORMS(SHAPE, op, value)                                                                              \
+  SHAPE(op, ".f32", float, false, false, value), SHAPE(op, ".ftz.f32", float, true, false, value),           \
+      SHAPE(op, ".sat.f32", float, false, true, value), SHAPE(op, ".ftz.sat.f32", float, true, true, value), \
+      SHAPE(op, ".f64", double, false, false, value)
 
 // neg, abs and copysign move bits; a NaN passes through.
-#define SIGN_FORMS(op, value)                                                                       \
-  UNARY(op ".f32", u32, u32, kNone, ([](u32 a) { constexpr u32 sign = Bits<float>::kSign; return value; })(x)), \
-      UNARY(op ".ftz.f32", u32, u32, kNone,                                                         \
-            ([](u32 a) { constexpr u32 sign = Bits<float>::kSign; return value; })(                 \
-                bits_as<u32>(flush<true>(bits_as<float>(x))))),                                     \
-      UNARY(op ".f64", u64, u64, kNone, ([](u64 a) { constexpr u64 sign = Bits<double>::kSign; return value; })(x))
+#define SIGN_FORMS(op, value)                                  \
+  UNARY(op ".f32", u32, u32, kNone, ([](u32 a) {               \
+          constexpr u32 sign = Bits<float>::kSign;             \
+          return value;                                        \
+        })(x)),                                                \
+      UNARY(op ".ftz.f32", u32, u32, kNone, ([](u32 a) {       \
+              constexpr u32 sign = Bits<float>::kSign;         \
+              return value;                                    \
+            })(bits_as<u32>(flush<true>(bits_as<float>(x))))), \
+      UNARY(op ".f64", u64, u64, kNone, ([](u64 a) {           \
+              constexpr u64 sign = Bits<double>::kSign;        \
+              return value;                                    \
+            })(x))
 
 constexpr Row kRows[] = {
     FORMS(REAL2, "add", a + b),

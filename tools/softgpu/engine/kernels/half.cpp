@@ -55,7 +55,8 @@ inline u16 two(u16 x, u16 y) {
 }
 template <class F, class Op, bool Ftz, bool Sat, bool Relu>
 inline u16 three(u16 x, u16 y, u16 z) {
-  const double value = Op::of(F::wide(flushed<F, Ftz>(x)), F::wide(flushed<F, Ftz>(y)), F::wide(flushed<F, Ftz>(z)));
+  const double value =
+      Op::of(F::wide(flushed<F, Ftz>(x)), F::wide(flushed<F, Ftz>(y)), F::wide(flushed<F, Ftz>(z)));
   return result<F, Ftz, Sat>(Relu && value < 0.0 ? 0.0 : value);
 }
 inline u16 low(u32 x) { return static_cast<u16>(x); }
@@ -64,47 +65,63 @@ inline u32 pair(u16 x, u16 y) { return x | u32{y} << 16; }
 
 #define BOTH2(F, Op, FTZ, SAT) \
   pair(two<F, Op, FTZ, SAT>(low(x), low(y)), two<F, Op, FTZ, SAT>(high(x), high(y)))
-#define BOTH3(F, Op, FTZ, SAT, RELU)                          \
+#define BOTH3(F, Op, FTZ, SAT, RELU)                         \
   pair(three<F, Op, FTZ, SAT, RELU>(low(x), low(y), low(z)), \
        three<F, Op, FTZ, SAT, RELU>(high(x), high(y), high(z)))
-#define NARROW2(op, suffix, type, F, Op, FTZ, SAT)                                            \
-  BINARY(op suffix "." type, u16, u16, u16, kNone, (two<F, Op, FTZ, SAT>(x, y))),             \
+#define NARROW2(op, suffix, type, F, Op, FTZ, SAT)                                \
+  BINARY(op suffix "." type, u16, u16, u16, kNone, (two<F, Op, FTZ, SAT>(x, y))), \
       BINARY(op suffix "." type "x2", u32, u32, u32, kNone, (BOTH2(F, Op, FTZ, SAT)))
-#define NARROW3(op, suffix, type, F, Op, FTZ, SAT, RELU)                                             \
-  TERNARY(op suffix "." type, u16, u16, u16, u16, kNone, (three<F, Op, FTZ, SAT, RELU>(x, y, z))),   \
+#define NARROW3(op, suffix, type, F, Op, FTZ, SAT, RELU)                                           \
+  TERNARY(op suffix "." type, u16, u16, u16, u16, kNone, (three<F, Op, FTZ, SAT, RELU>(x, y, z))), \
       TERNARY(op suffix "." type "x2", u32, u32, u32, u32, kNone, (BOTH3(F, Op, FTZ, SAT, RELU)))
-#define ARITHMETIC(op, Op)                                                                        \
-  NARROW2(op, "", "f16", F16, Op, false, false), NARROW2(op, ".ftz", "f16", F16, Op, true, false), \
+#define ARITHMETIC(op, Op)                                                                                   \
+  NARROW2(op, "", "f16", F16, Op, false, false), NARROW2(op, ".ftz", "f16", F16, Op, true, false),           \
       NARROW2(op, ".sat", "f16", F16, Op, false, true), NARROW2(op, ".ftz.sat", "f16", F16, Op, true, true), \
       NARROW2(op, "", "bf16", Bf16, Op, false, false)
-#define EXTREME(op, Op) \
-  NARROW2(op, "", "f16", F16, Op, false, false), NARROW2(op, ".ftz", "f16", F16, Op, true, false), NARROW2(op, "", "bf16", Bf16, Op, false, false)
-#define SIGN(op, mask)                                                                                       \
-  UNARY(op ".f16", u16, u16, kNone, x mask 0x8000u), UNARY(op ".f16x2", u32, u32, kNone, x mask 0x80008000u), \
-      UNARY(op ".bf16", u16, u16, kNone, x mask 0x8000u), UNARY(op ".bf16x2", u32, u32, kNone, x mask 0x80008000u)
+#define EXTREME(op, Op)                                                                            \
+  NARROW2(op, "", "f16", F16, Op, false, false), NARROW2(op, ".ftz", "f16", F16, Op, true, false), \
+      NARROW2(op, "", "bf16", Bf16, Op, false, false)
+#define SIGN(op, mask)                                         \
+  UNARY(op ".f16", u16, u16, kNone, x mask 0x8000u),           \
+      UNARY(op ".f16x2", u32, u32, kNone, x mask 0x80008000u), \
+      UNARY(op ".bf16", u16, u16, kNone, x mask 0x8000u),      \
+      UNARY(op ".bf16x2", u32, u32, kNone, x mask 0x80008000u)
 
 // Comparison of both halves: ones or 1.0 for each. N is the element type's name.
-#define SET2(cmp, compare)                                                                                  \
-  BINARY("set." cmp ".f16x2.f16x2", u32, u32, u32, kNone,                                                   \
-         pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0x3c00),                                \
-              compares(F16::wide(high(x)) compare F16::wide(high(y)), 0x3c00))),                            \
-      BINARY("set." cmp ".u32.f16x2", u32, u32, u32, kNone,                                                 \
-             pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0xffff),                            \
-                  compares(F16::wide(high(x)) compare F16::wide(high(y)), 0xffff))),                        \
-      BINARY("set." cmp ".bf16x2.bf16x2", u32, u32, u32, kNone,                                             \
-             pair(compares(Bf16::wide(low(x)) compare Bf16::wide(low(y)), 0x3f80),                          \
+#define SET2(cmp, compare)                                                           \
+  BINARY("set." cmp ".f16x2.f16x2", u32, u32, u32, kNone,                            \
+         pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0x3c00),         \
+              compares(F16::wide(high(x)) compare F16::wide(high(y)), 0x3c00))),     \
+      BINARY("set." cmp ".u32.f16x2", u32, u32, u32, kNone,                          \
+             pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0xffff),     \
+                  compares(F16::wide(high(x)) compare F16::wide(high(y)), 0xffff))), \
+      BINARY("set." cmp ".bf16x2.bf16x2", u32, u32, u32, kNone,                      \
+             pair(compares(Bf16::wide(low(x)) compare Bf16::wide(low(y)), 0x3f80),   \
                   compares(Bf16::wide(high(x)) compare Bf16::wide(high(y)), 0x3f80)))
 inline u16 compares(bool is, u16 one) { return is ? one : u16{0}; }
 
 constexpr Row kRows[] = {
-    ARITHMETIC("add", Add), ARITHMETIC("sub", Subtract), ARITHMETIC("mul", Multiply),
-    EXTREME("min", Minimum), EXTREME("max", Maximum), EXTREME("min.NaN", MinimumNan), EXTREME("max.NaN", MaximumNan),
-    NARROW3("fma", "", "f16", F16, Fused, false, false, false), NARROW3("fma", ".ftz", "f16", F16, Fused, true, false, false),
-    NARROW3("fma", ".sat", "f16", F16, Fused, false, true, false), NARROW3("fma", ".relu", "f16", F16, Fused, false, false, true),
+    ARITHMETIC("add", Add),
+    ARITHMETIC("sub", Subtract),
+    ARITHMETIC("mul", Multiply),
+    EXTREME("min", Minimum),
+    EXTREME("max", Maximum),
+    EXTREME("min.NaN", MinimumNan),
+    EXTREME("max.NaN", MaximumNan),
+    NARROW3("fma", "", "f16", F16, Fused, false, false, false),
+    NARROW3("fma", ".ftz", "f16", F16, Fused, true, false, false),
+    NARROW3("fma", ".sat", "f16", F16, Fused, false, true, false),
+    NARROW3("fma", ".relu", "f16", F16, Fused, false, false, true),
     NARROW3("fma", ".ftz.sat", "f16", F16, Fused, true, true, false),
-    NARROW3("fma", "", "bf16", Bf16, Fused, false, false, false), NARROW3("fma", ".relu", "bf16", Bf16, Fused, false, false, true),
-    SIGN("neg", ^), SIGN("abs", &~),
-    SET2("eq", ==), SET2("lt", <), SET2("le", <=), SET2("gt", >), SET2("ge", >=),
+    NARROW3("fma", "", "bf16", Bf16, Fused, false, false, false),
+    NARROW3("fma", ".relu", "bf16", Bf16, Fused, false, false, true),
+    SIGN("neg", ^),
+    SIGN("abs", &~),
+    SET2("eq", ==),
+    SET2("lt", <),
+    SET2("le", <=),
+    SET2("gt", >),
+    SET2("ge", >=),
 };
 
 }  // namespace

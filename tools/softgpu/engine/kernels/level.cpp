@@ -10,7 +10,8 @@ void expand(void* v, const void* base, s64 stride, int halves) {
   T* to = static_cast<T*>(v);
   const T* from = static_cast<const T*>(base);
   T steps[kHalfLanes];
-  for (int i = 0; i < kHalfLanes; ++i) steps[i] = static_cast<T>(static_cast<u64>(stride) * static_cast<u64>(i));
+  for (int i = 0; i < kHalfLanes; ++i)
+    steps[i] = static_cast<T>(static_cast<u64>(stride) * static_cast<u64>(i));
   for (int h = 0; h < halves; ++h) {
     const T first = from[h];
 #pragma GCC ivdep
@@ -36,14 +37,21 @@ void blend(void* d, const void* s, const u16* mask, int halves) {
 }  // namespace SOFTGPU_LEVEL
 
 #define NAME_OF(level) #level
-#define KERNELS_OF(level, function)                                                                     \
-  const Kernels& function() {                                                                           \
-    using namespace level;                                                                              \
-    static const Kernels kernels{NAME_OF(level),   integer_rows(), bit_rows(),         floating_rows(), \
-                                 directed_rows(),  half_rows(),    convert_rows(),     approximate_rows(), \
-                                 compare_rows(),   {expand<u8>, expand<u16>, expand<u32>, expand<u64>}, \
-                                 {blend<u8>, blend<u16>, blend<u32>, blend<u64>}};                      \
-    return kernels;                                                                                     \
+#define KERNELS_OF(level, function)                                                   \
+  const Kernels& function() {                                                         \
+    using namespace level;                                                            \
+    static const Kernels kernels{NAME_OF(level),                                      \
+                                 integer_rows(),                                      \
+                                 bit_rows(),                                          \
+                                 floating_rows(),                                     \
+                                 directed_rows(),                                     \
+                                 half_rows(),                                         \
+                                 convert_rows(),                                      \
+                                 approximate_rows(),                                  \
+                                 compare_rows(),                                      \
+                                 {expand<u8>, expand<u16>, expand<u32>, expand<u64>}, \
+                                 {blend<u8>, blend<u16>, blend<u32>, blend<u64>}};    \
+    return kernels;                                                                   \
   }
 #define KERNELS(level, function) KERNELS_OF(level, function)
 KERNELS(SOFTGPU_LEVEL, SOFTGPU_LEVEL_FUNCTION)

@@ -58,30 +58,30 @@ template <class T>
 constexpr u8 bytes = static_cast<u8>(sizeof(T));
 
 // Rows of the tables: key, element types, how it acts on affine registers, the expression in x, y, z.
-#define UNARY(key, D, A, affine, expression)                                                            \
-  {                                                                                                     \
-    key,                                                                                                \
-        [](void* d, const void* a, const void*, const void*, int halves) {                              \
-          map1<D, A>(d, a, halves, [](A x) -> D { return static_cast<D>(expression); });                \
-        },                                                                                              \
-        {bytes<D>, bytes<A>, 0, 0}, Affine::affine                                                      \
+#define UNARY(key, D, A, affine, expression)                                             \
+  {                                                                                      \
+    key,                                                                                 \
+        [](void* d, const void* a, const void*, const void*, int halves) {               \
+          map1<D, A>(d, a, halves, [](A x) -> D { return static_cast<D>(expression); }); \
+        },                                                                               \
+        {bytes<D>, bytes<A>, 0, 0}, Affine::affine                                       \
   }
-#define BINARY(key, D, A, B, affine, expression)                                                        \
-  {                                                                                                     \
-    key,                                                                                                \
-        [](void* d, const void* a, const void* b, const void*, int halves) {                            \
-          map2<D, A, B>(d, a, b, halves, [](A x, B y) -> D { return static_cast<D>(expression); });     \
-        },                                                                                              \
-        {bytes<D>, bytes<A>, bytes<B>, 0}, Affine::affine                                               \
+#define BINARY(key, D, A, B, affine, expression)                                                    \
+  {                                                                                                 \
+    key,                                                                                            \
+        [](void* d, const void* a, const void* b, const void*, int halves) {                        \
+          map2<D, A, B>(d, a, b, halves, [](A x, B y) -> D { return static_cast<D>(expression); }); \
+        },                                                                                          \
+        {bytes<D>, bytes<A>, bytes<B>, 0}, Affine::affine                                           \
   }
-#define TERNARY(key, D, A, B, C, affine, expression)                                                    \
-  {                                                                                                     \
-    key,                                                                                                \
-        [](void* d, const void* a, const void* b, const void* c, int halves) {                          \
-          map3<D, A, B, C>(d, a, b, c, halves,                                                          \
-                           [](A x, B y, C z) -> D { return static_cast<D>(expression); });              \
-        },                                                                                              \
-        {bytes<D>, bytes<A>, bytes<B>, bytes<C>}, Affine::affine                                        \
+#define TERNARY(key, D, A, B, C, affine, expression)                                       \
+  {                                                                                        \
+    key,                                                                                   \
+        [](void* d, const void* a, const void* b, const void* c, int halves) {             \
+          map3<D, A, B, C>(d, a, b, c, halves,                                             \
+                           [](A x, B y, C z) -> D { return static_cast<D>(expression); }); \
+        },                                                                                 \
+        {bytes<D>, bytes<A>, bytes<B>, bytes<C>}, Affine::affine                           \
   }
 
 template <class T, int N>

@@ -1,0 +1,56 @@
+#include "tools/softgpu/engine/handlers.hpp"
+#include "tools/softgpu/engine/state.hpp"
+
+namespace softgpu::engine::handlers {
+namespace {
+
+// The elements of the halves in use.
+std::uint8_t* from_first(Pack& pack, const Register& r, void* elements) {
+  return static_cast<std::uint8_t*>(elements) +
+         (static_cast<std::size_t>(pack.first_half) * kHalfLanes << r.log2_width);
+}
+const void* source(Pack& pack, SlotId slot) {
+  if (slot == kNoSlot) return nullptr;
+  Register& r = reg(pack, slot);
+  return from_first(pack, r, vector_of(pack, r));
+}
+
+}  // namespace
+
+const Instruction* evaluate_lanes(Pack& pack, const Instruction& i) {
+  Register& d = reg(pack, i.d);
+  const void* a = source(pack, i.a);
+  const void* b = source(pack, i.b);
+  const void* c = source(pack, i.c);
+  i.eval(from_first(pack, d, target_of(pack, i, d)), a, b, c, pack.last_half - pack.first_half);
+  commit(pack, i, d);
+  return &i + 1;
+}
+
+const Instruction* unary(Pack& pack, const Instruction& i) {
+  Register& a = reg(pack, i.a);
+  if (!a.is_uniform() || !writes_scalar(pack, i)) return evaluate_lanes(pack, i);
+  Register& d = reg(pack, i.d);
+  i.eval(d.base, a.base, nullptr, nullptr, 1);
+  return set_uniform(d), &i + 1;
+}
+const Instruction* binary(Pack& pack, const Instruction& i) {
+  Register& a = reg(pack, i.a);
+  Register& b = reg(pack, i.b);
+  if (!a.is_uniform() || !b.is_uniform() || !writes_scalar(pack, i)) return evaluate_lanes(pack, i);
+  Register& d = reg(pack, i.d);
+  i.eval(d.base, a.base, b.base, nullptr, 1);
+  return set_uniform(d), &i + 1;
+}
+const Instruction* ternary(Pack& pack, const Instruction& i) {
+  Register& a = reg(pack, i.a);
+  Register& b = reg(pack, i.b);
+  Register& c = reg(pack, i.c);
+  if (!a.is_uniform() || !b.is_uniform() || !c.is_uniform() || !writes_scalar(pack, i))
+    return evaluate_lanes(pack, i);
+  Register& d = reg(pack, i.d);
+  i.eval(d.base, a.base, b.base, c.base, 1);
+  return set_uniform(d), &i + 1;
+}
+
+}  // namespace softgpu::engine::handlers

@@ -1,0 +1,193 @@
+// Loads and stores. Where the address is base + lane * stride, one look-up serves a half of 16 lanes; else
+// each lane is looked up. Lanes outside the mask touch nothing.
+#include "tools/softgpu/engine/handlers.hpp"
+#include "tools/softgpu/engine/movers.hpp"
+#include "tools/softgpu/engine/translate.hpp"
+
+namespace softgpu::engine {
+
+Place place_special(const Pack& pack, Window window, std::uint64_t address, int lane, bool write) {
+  Block& block = *pack.block;
+  switch (window) {
+    case Window::kShared:
+      return place_in(block.shared.data(), block.shared.size(), address);
+    case Window::kLocal:
+      return place_in(pack.local + static_cast<std::size_t>(lane) * block.kernel->local_stride,
+                      block.kernel->local_stride, address);
+    case Window::kParam: {
+      if (write) return {};
+      const auto parameters = block.kernel->launch->parameters;
+      return place_in(const_cast<std::uint8_t*>(parameters.data()), parameters.size(), address);
+    }
+    default:
+      return {};
+  }
+}
+
+namespace handlers {
+namespace {
+
+// Where the lanes of one access are.
+struct Places {
+  bool strided = false;
+  std::ptrdiff_t stride = 0;
+  alignas(64) std::uint8_t* host[kLanes];  // strided: one a half, of its lane 0
+};
+
+void count_bytes(Pack& pack, const Place& place, std::uint64_t bytes, bool write) {
+  if (!place.device) return;
+  Outcome& outcome = pack.worker->outcome;
+  (write ? outcome.bytes_written : outcome.bytes_read) += bytes;
+  if (place.over_link) (write ? outcome.link_bytes_written : outcome.link_bytes_read) += bytes;
+}
+
+// One half whose addresses are first + lane * stride. False: look at each lane.
+bool place_half(Pack& pack, const Instruction& i, const Register& r, int half, Places& places, bool write) {
+  const std::uint32_t bits = pack.mask.halves[half];
+  const int first = __builtin_ctz(bits), last = 31 - __builtin_clz(bits);
+  const std::uint64_t at_first = address_of(r, half * kHalfLanes + first);
+  const std::uint64_t at_last = address_of(r, half * kHalfLanes + last);
+  const std::int64_t distance = r.stride * (last - first);
+  if (static_cast<std::int64_t>(at_last - at_first) != distance) return false;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
+  const std::uint64_t lowest =
+      (distance < 0 ? at_last : at_first) + static_cast<std::uint64_t>(i.displacement);
+  const std::uint64_t extent = static_cast<std::uint64_t>(distance < 0 ? -distance : distance) + bytes;
+  if (((lowest | static_cast<std::uint64_t>(r.stride)) & (bytes - 1)) != 0) return false;
+  const int lowest_lane = distance < 0 ? last : first;
+  const Place place = place_of(pack, i.window, lowest, half * kHalfLanes + lowest_lane, write);
+  if (place.host == nullptr || place.left < extent) return false;
+  places.stride = r.stride;
+  if (window_of(i.window, lowest) == Window::kLocal) places.stride += pack.block->kernel->local_stride;
+  places.host[half] = place.host - lowest_lane * places.stride;
+  count_bytes(pack, place,
+              places.stride == 0 ? bytes : bytes * static_cast<unsigned>(__builtin_popcount(bits)), write);
+  return true;
+}
+bool place_halves(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
+  if (!r.is_affine()) return false;
+  std::ptrdiff_t stride = 0;
+  bool any = false;
+  for (int h = pack.first_half; h < pack.last_half; ++h) {
+    places.host[h] = nullptr;
+    if (pack.mask.halves[h] == 0) continue;
+    if (!place_half(pack, i, r, h, places, write)) return false;
+    if (any && places.stride != stride) return false;
+    stride = places.stride;
+    any = true;
+  }
+  return places.strided = true;
+}
+// Each lane alone. Returns false after a fault.
+bool place_lanes(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
+  bool ok = true;
+  for_each_lane(pack.mask, [&](int lane) {
+    if (!ok) return;
+    const std::uint64_t address = address_of(r, lane) + static_cast<std::uint64_t>(i.displacement);
+    const bool aligned = (address & (bytes - 1)) == 0;
+    const Place place = aligned ? place_of(pack, i.window, address, lane, write) : Place{};
+    if (place.host == nullptr || place.left < bytes) {
+      fail_access(pack, i, aligned ? OutcomeKind::kIllegalAddress : OutcomeKind::kMisaligned, address, write);
+      ok = false;
+      return;
+    }
+    places.host[lane] = place.host;
+    count_bytes(pack, place, bytes, write);
+  });
+  return ok;
+}
+bool find_places(Pack& pack, const Instruction& i, Places& places, bool write) {
+  const Register& r = reg(pack, i.a);
+  return place_halves(pack, i, r, places, write) || place_lanes(pack, i, r, places, write);
+}
+
+void load_element(Pack& pack, const Instruction& i, const Places& places, int element) {
+  const SlotId slot = i.elements[static_cast<std::size_t>(element)];
+  if (slot == kNoSlot) return;
+  Register& d = reg(pack, slot);
+  const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
+  const int first = pack.first_half, last = pack.last_half;
+  if (!places.strided) {
+    i.mover->gathered(target_of(pack, i, d), places.host, offset, pack.mask.halves, first, last);
+    return commit(pack, i, d);
+  }
+  std::uint8_t* shifted[kHalves];
+  for (int h = first; h < last; ++h)
+    shifted[h] = places.host[h] == nullptr ? nullptr : places.host[h] + offset;
+  if (places.stride == 0 && writes_scalar(pack, i)) {
+    i.mover->uniform(d.base, shifted, first, last);
+    return set_uniform(d);
+  }
+  i.mover->strided(target_of(pack, i, d), shifted, places.stride, pack.mask.halves, first, last);
+  commit(pack, i, d);
+}
+
+}  // namespace
+
+const Instruction* load(Pack& pack, const Instruction& i) {
+  Places places;
+  if (!find_places(pack, i, places, false)) return nullptr;
+  for (int element = 0; element < i.count; ++element) load_element(pack, i, places, element);
+  return &i + 1;
+}
+
+const Instruction* store(Pack& pack, const Instruction& i) {
+  Places places;
+  if (!find_places(pack, i, places, true)) return nullptr;
+  for (int element = 0; element < i.count; ++element) {
+    Register& source = reg(pack, i.elements[static_cast<std::size_t>(element)]);
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
+    if (!places.strided) {
+      i.mover->gathered(vector_of(pack, source), places.host, offset, pack.mask.halves, pack.first_half,
+                        pack.last_half);
+      continue;
+    }
+    std::uint8_t* shifted[kHalves];
+    for (int h = pack.first_half; h < pack.last_half; ++h)
+      shifted[h] = places.host[h] == nullptr ? nullptr : places.host[h] + offset;
+    i.mover->strided(vector_of(pack, source), shifted, places.stride, pack.mask.halves, pack.first_half,
+                     pack.last_half);
+  }
+  return &i + 1;
+}
+
+const Instruction* load_parameter(Pack& pack, const Instruction& i) {
+  const std::uint8_t* parameters = pack.block->kernel->launch->parameters.data();
+  for (int element = 0; element < i.count; ++element) {
+    const SlotId slot = i.elements[static_cast<std::size_t>(element)];
+    if (slot == kNoSlot) continue;
+    std::uint8_t* host[kHalves];
+    for (auto& at : host) at = const_cast<std::uint8_t*>(parameters) + i.displacement + element * i.size;
+    Register& d = reg(pack, slot);
+    if (writes_scalar(pack, i)) {
+      i.mover->uniform(d.base, host, 0, kHalves);
+      set_uniform(d);
+    } else {
+      i.mover->strided(target_of(pack, i, d), host, 0, pack.mask.halves, pack.first_half, pack.last_half);
+      commit(pack, i, d);
+    }
+  }
+  return &i + 1;
+}
+
+// cp.async: a is the shared destination, b the global source, code the bytes that are zero-filled.
+const Instruction* copy_async(Pack& pack, const Instruction& i) {
+  Places from, to;
+  Instruction source = i;
+  source.a = i.b;
+  source.window = Window::kGlobal;
+  source.displacement = static_cast<std::int64_t>(i.extra);
+  source.count = static_cast<std::uint8_t>(i.count - i.code);
+  if (!place_lanes(pack, i, reg(pack, i.a), to, true) ||
+      !place_lanes(pack, source, reg(pack, i.b), from, false))
+    return nullptr;
+  for_each_lane(pack.mask, [&](int lane) {
+    std::memcpy(to.host[lane], from.host[lane], source.count);
+    std::memset(to.host[lane] + source.count, 0, i.code);
+  });
+  return &i + 1;
+}
+
+}  // namespace handlers
+}  // namespace softgpu::engine
