@@ -1,6 +1,6 @@
 """The command `tencache` as its users run it, as TAP.
 
-Usage: tencache_command_test.py TENCACHE LIBRARY SOURCE_ROOT
+Usage: tencache_command_test.py TENCACHE LIBRARY SOURCE_ROOT SOFTGPU_FOLDER
 TENCACHE is copied into an installation of its own, with LIBRARY in the place of libtencache.so.
 """
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 BUILT, LIBRARY, SOURCE_ROOT = sys.argv[1:4]
+SOFTGPU = os.path.abspath(sys.argv[4])
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("TENCACHE", "LD_"))}
 
 
@@ -134,6 +135,19 @@ def doctor_names_other_preloads(tencache):
     assert "OK    other preloads    none" in out, out
 
 
+def doctor_is_content_on_softgpu(tencache):
+    answer = tencache("doctor", "--json", LD_LIBRARY_PATH=SOFTGPU)
+    checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
+    assert answer.returncode == 0, answer.stdout
+    assert checks["host blocks"]["detail"] == "HOST works; HOST_NUMA 0 works", checks["host blocks"]
+
+
+def doctor_says_what_softgpu_lacks(tencache):
+    answer = tencache("doctor", "--json", LD_LIBRARY_PATH=SOFTGPU, SOFTGPU_HOST_VMM="")
+    failed = [check["name"] for check in json.loads(answer.stdout)["checks"] if check["level"] == "FAIL"]
+    assert (answer.returncode, failed) == (1, ["host blocks"]), answer.stdout
+
+
 def wrong_use_is_said(tencache):
     assert tencache().returncode == 2
     wrong = tencache("runn")
@@ -158,6 +172,8 @@ TESTS = [
     doctor_answers_in_json,
     doctor_finds_a_link_made_by_ldconfig,
     doctor_names_other_preloads,
+    doctor_is_content_on_softgpu,
+    doctor_says_what_softgpu_lacks,
     wrong_use_is_said,
 ]
 

@@ -61,9 +61,20 @@ Finding host_blocks(const DriverProbe& driver) {
           "a newer driver may give host blocks; without them only TENCACHE_DETACHED=on can oversubscribe"};
 }
 
+Finding kernel_time_limit(const DriverProbe& driver) {
+  if (!driver.error.empty()) return kNotAsked;
+  if (!driver.kernel_time_limit) return {Level::kOk, "none", ""};
+  return {Level::kWarn, "kernels that run for seconds are ended, as the device has a display",
+          "use a device without a display; here no kernel is run from host memory"};
+}
+
 constexpr Check kChecks[] = {
-    {"driver library", driver_library}, {"driver version", driver_version}, {"device", device},
-    {"virtual memory", virtual_memory}, {"host blocks", host_blocks},
+    {"driver library", driver_library},
+    {"driver version", driver_version},
+    {"device", device},
+    {"virtual memory", virtual_memory},
+    {"host blocks", host_blocks},
+    {"kernel time limit", kernel_time_limit},
 };
 
 }  // namespace

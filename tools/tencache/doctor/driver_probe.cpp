@@ -25,6 +25,10 @@ struct Prober {
     probe.error = describe(call, result);
     return false;
   }
+  int attribute(CUdevice_attribute which, int unknown) const {
+    int value = 0;
+    return driver.cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS ? value : unknown;
+  }
   std::string describe(const char* call, CUresult result) const {
     const char* name = nullptr;
     if (driver.cuGetErrorName != nullptr) driver.cuGetErrorName(result, &name);
@@ -63,21 +67,18 @@ bool ask_device(Prober* prober) {
   if (!prober->succeeded("cuDeviceTotalMem", driver.cuDeviceTotalMem_v2(&total, prober->device)))
     return false;
   probe.device_memory = Bytes(total);
-  int vmm = 0;
-  (void)driver.cuDeviceGetAttribute(&vmm, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                                    prober->device);
-  probe.vmm = vmm != 0;
+  probe.vmm = prober->attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0) != 0;
+  probe.kernel_time_limit = prober->attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 0) != 0;
+  probe.host_node = prober->attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1);
   return true;
 }
 
-void ask_identity(Prober* prober) {
+void ask_name(Prober* prober) {
   std::array<char, 128> text{};
   const auto get_name =
       reinterpret_cast<decltype(&cuDeviceGetName)>(dlsym(prober->library, "cuDeviceGetName"));
   if (get_name != nullptr && get_name(text.data(), text.size(), prober->device) == CUDA_SUCCESS)
     prober->probe.device_name = text.data();
-  (void)prober->driver.cuDeviceGetAttribute(&prober->probe.host_node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID,
-                                            prober->device);
 }
 
 // One block of the device's granularity in that place: made, mapped, made accessible and touched.
@@ -150,7 +151,7 @@ void ask_host_blocks(Prober* prober) {
 DriverProbe probe_driver() {
   Prober prober;
   if (open_library(&prober) && ask_device(&prober)) {
-    ask_identity(&prober);
+    ask_name(&prober);
     if (prober.probe.vmm) ask_host_blocks(&prober);
   }
   return prober.probe;

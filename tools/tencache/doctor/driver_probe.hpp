@@ -26,6 +26,7 @@ struct DriverProbe {
   std::string device_name;
   Bytes device_memory;
   bool vmm = false;
+  bool kernel_time_limit = false;
   int host_node = -1;  // the device's NUMA node; -1: not known
   std::vector<HostBlockProbe> host_blocks;
 };
