@@ -1,0 +1,228 @@
+#include "vmm/admission.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "src/base/log.hpp"
+
+namespace tencache::vmm {
+
+namespace {
+
+constexpr Nanoseconds kSaysWhyAfter = 10000_ms;
+constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
+
+}  // namespace
+
+Result<InFlight*> Admission::admit(const AccessAsk& ask) {
+  Lock lock(state_.mutex);
+  InFlight* access = take_record();
+  access->stream = state_.order.index(ask.stream, ask.thread);
+  access->opaque = ask.opaque;
+  access->has_way_out = ask.may_run_from_host && !state_.settings.detached;
+  gather(ask, access);
+  if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {
+    const Status refusal = access->refusal;
+    free_records_.push_back(access);
+    count(state_.statistics.refusals);
+    return refusal;
+  }
+  let_in(ask, access);
+  return access;
+}
+
+InFlight* Admission::take_record() {
+  if (free_records_.empty()) {
+    records_.push_back(std::make_unique<InFlight>());
+    free_records_.push_back(records_.back().get());
+  }
+  InFlight* access = free_records_.back();
+  free_records_.pop_back();
+  access->groups.clear();
+  access->may_touch.clear();
+  access->will_touch.clear();
+  access->refusal = Status();
+  access->blocked_since = Nanoseconds();
+  return access;
+}
+
+// ---- may-touch and will-touch
+
+void Admission::gather(const AccessAsk& ask, InFlight* access) {
+  ++serial_;
+  seen_group_.resize(state_.groups.size());
+  seen_extent_.resize(state_.extents.size());
+  for (const CUdeviceptr pointer : ask.pointers) {
+    const GroupIndex group = state_.units.group_at(pointer);
+    if (group != kNoGroup && !state_.groups[group].freed) gather_group(group, access);
+  }
+  for (const AccessAsk::Span& span : ask.ranges) gather_range(span, access);
+  const std::size_t named = access->groups.size();
+  if (ask.opaque) gather_everything(access);
+  for (std::size_t i = 0; i < access->groups.size(); ++i) {  // closed over holders
+    for (const GroupIndex held : state_.groups[access->groups[i]].holds) gather_group(held, access);
+  }
+  // Detached: what may be touched has to be there. Mapped: the parameters' own is what we expect.
+  if (state_.settings.detached) {
+    access->will_touch = access->may_touch;
+  } else {
+    for (std::size_t i = 0; i < named; ++i) {
+      const Group& group = state_.groups[access->groups[i]];
+      access->will_touch.insert(access->will_touch.end(), group.extents.begin(), group.extents.end());
+    }
+    if (!ask.may_run_from_host) access->will_touch = access->may_touch;
+  }
+}
+
+void Admission::gather_group(GroupIndex index, InFlight* access) {
+  if (seen_group_[index] == serial_) return;
+  seen_group_[index] = serial_;
+  access->groups.push_back(index);
+  for (const ExtentIndex extent : state_.groups[index].extents) {
+    if (seen_extent_[extent] == serial_) continue;
+    seen_extent_[extent] = serial_;
+    access->may_touch.push_back(extent);
+  }
+}
+
+// A copy touches what its range covers and nothing else, whatever its group holds.
+void Admission::gather_range(const AccessAsk::Span& span, InFlight* access) {
+  const GroupIndex index = span.size.count() == 0 ? kNoGroup : state_.units.group_at(span.address);
+  if (index == kNoGroup || state_.groups[index].freed) return;
+  const Group& group = state_.groups[index];
+  if (std::find(access->groups.begin(), access->groups.end(), index) == access->groups.end()) {
+    access->groups.push_back(index);
+  }
+  for (const ExtentIndex extent : group.extents) {
+    const Extent& one = state_.extents[extent];
+    const bool apart = one.address >= span.address + span.size.count() ||
+                       span.address >= one.address + one.size.count();
+    if (apart || seen_extent_[extent] == serial_) continue;
+    seen_extent_[extent] = serial_;
+    access->may_touch.push_back(extent);
+  }
+}
+
+void Admission::gather_everything(InFlight* access) {
+  for (GroupIndex index = 0; index < state_.groups.size(); ++index) {
+    const Group& group = state_.groups[index];
+    if (group.exists && !group.freed) gather_group(index, access);
+  }
+}
+
+// ---- waiting
+
+bool Admission::usable(const InFlight& access) const {
+  const auto in_hbm = [this](ExtentIndex index) { return usable_in_hbm(state_.extents[index].state); };
+  if (!std::all_of(access.will_touch.begin(), access.will_touch.end(), in_hbm)) return false;
+  return access.will_touch.size() == access.may_touch.size() || usable_from_host(access);
+}
+
+bool Admission::usable_from_host(const InFlight& access) const {
+  return std::all_of(access.may_touch.begin(), access.may_touch.end(), [this](ExtentIndex index) {
+    const Extent& extent = state_.extents[index];
+    return usable_in_hbm(extent.state) || (usable_on_host(extent.state) && extent.mapped);
+  });
+}
+
+// Whoever comes while the first in line waits for others' work stands behind it, or that would never end.
+bool Admission::must_queue(const InFlight& access) const {
+  if (state_.waiting.empty() || state_.waiting.front()->blocked_since == Nanoseconds()) return false;
+  return !access.may_touch.empty();
+}
+
+bool Admission::wait_for_turn(Lock& lock, InFlight* access) {
+  count(state_.statistics.stalls);
+  access->waiting_since = state_.clock.now();
+  state_.waiting.push_back(access);
+  state_.wake_engine();
+  bool said = false;
+  bool let_in = false;
+  while (!let_in && access->refusal.ok()) {
+    let_in = state_.passive || (usable(*access) && may_pass(*access)) ||
+             (usable_from_host(*access) && way_out_is_due(*access));
+    if (let_in) break;
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+    if (!said && state_.clock.now() - access->waiting_since > kSaysWhyAfter) {
+      said = true;
+      log::warn("an access has waited 10 s for {} extents to come into HBM; others hold the room",
+                access->will_touch.size());
+    }
+  }
+  std::erase(state_.waiting, access);
+  count(state_.statistics.stall_nanoseconds, (state_.clock.now() - access->waiting_since).count());
+  state_.settled.notify_all();
+  if (!state_.waiting.empty()) state_.wake_engine();
+  return let_in;
+}
+
+// In mapped mode nobody stands in line longer than the way out allows (rule 4).
+bool Admission::may_pass(const InFlight& access) const {
+  if (state_.waiting.front() == &access || !must_queue(access)) return true;
+  if (state_.settings.detached) return false;
+  return state_.order.host_wait_ahead() ||
+         state_.clock.now() - access.waiting_since >= state_.settings.way_out;
+}
+
+bool Admission::way_out_is_due(const InFlight& access) const {
+  if (!access.has_way_out) return false;
+  if (access.blocked_since == Nanoseconds()) return false;
+  if (state_.order.host_wait_ahead()) return true;
+  return state_.clock.now() - access.blocked_since >= state_.settings.way_out;
+}
+
+// ---- letting in
+
+void Admission::let_in(const AccessAsk& ask, InFlight* access) {
+  count(state_.statistics.accesses);
+  for (const ExtentIndex extent : access->may_touch) touch(extent);
+  for (const GroupIndex group : access->groups) ++state_.groups[group].in_flight;
+  if (access->opaque) ++state_.opaque_in_flight;
+  state_.advisor.access({state_.order.last_number() + 1, access->stream, state_.clock.now(), ask.signature,
+                         ask.opaque, access->will_touch, access->may_touch});
+}
+
+void Admission::touch(ExtentIndex index) {
+  Extent& extent = state_.extents[index];
+  if (!usable_in_hbm(extent.state) && !usable_on_host(extent.state)) return;  // passive: the driver judges
+  const ExtentState before = extent.state;
+  state_.apply(extent, ExtentEvent::kTouch);
+  extent.host_current = false;
+  if (before == extent.state) return;
+  extent.move = 0;
+  count(state_.statistics.cancels);
+}
+
+bool Admission::leave(InFlight* access, bool host_wait, Use* use) {
+  const Lock lock(state_.mutex);
+  *use = state_.order.number_access(access->stream);
+  for (const GroupIndex group : access->groups) {
+    --state_.groups[group].in_flight;
+    state_.groups[group].uses.add(*use);
+  }
+  if (access->opaque) {
+    --state_.opaque_in_flight;
+    state_.opaque_uses.add(*use);
+  }
+  StreamOrder::Stream& stream = state_.order.stream(access->stream);
+  if (host_wait) stream.last_host_wait = use->number;
+  free_records_.push_back(access);
+  if (!state_.waiting.empty()) state_.wake_engine();
+  return state_.short_of_memory || stream.kind == StreamKind::kPerThread;
+}
+
+Admission::Alias Admission::alias(CUdeviceptr address) {
+  const Lock lock(state_.mutex);
+  const GroupIndex index = state_.units.group_at(address);
+  if (index == kNoGroup) return {};
+  for (const ExtentIndex i : state_.groups[index].extents) {
+    const Extent& extent = state_.extents[i];
+    if (address - extent.address >= extent.size.count()) continue;
+    const Block* block = extent.hbm != nullptr && usable_in_hbm(extent.state) ? extent.hbm : extent.host;
+    const Bytes offset(address - extent.address);
+    return {block->address + offset.count(), extent.size - offset};
+  }
+  return {};
+}
+
+}  // namespace tencache::vmm

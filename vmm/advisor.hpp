@@ -1,0 +1,68 @@
+// What the mechanism asks of whoever decides: which extent goes, which comes. Implemented by the runtime over
+// a policy, and by tests. Called by the heap, the admission and the engine. Thread rule: under the memory's
+// mutex, one caller at a time; no driver call, no lock inside. Failure rule: may answer nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "src/base/units.hpp"
+#include "vmm/stream_order.hpp"
+#include "vmm/unit_table.hpp"
+
+namespace tencache::vmm {
+
+using ExtentIndex = std::uint32_t;
+
+struct NewExtent {
+  ExtentIndex extent;
+  GroupIndex group;
+  std::uint64_t creation_order;  // counts allocations
+  Bytes allocation_size;
+  Bytes offset;
+  Bytes size;
+};
+
+struct AdvisedAccess {
+  std::uint64_t number;
+  StreamIndex stream;
+  Nanoseconds enqueued_at;
+  std::uint64_t signature;
+  bool opaque;
+  std::span<const ExtentIndex> will_touch;
+  std::span<const ExtentIndex> may_touch;
+};
+
+enum class Home : std::uint8_t { kNone, kHbm, kHost };
+
+struct ExtentView {
+  Home home = Home::kNone;
+  bool exists = false;
+  bool clean = false;
+  bool moving = false;
+  bool held = false;  // may not leave now
+  Bytes size;
+};
+
+struct MemoryView {
+  std::span<const ExtentView> extents;
+  Bytes hbm_free;
+  Bytes hbm_total;
+  Bytes host_free;
+  Nanoseconds now;
+};
+
+class Advisor {
+ public:
+  virtual ~Advisor() = default;
+  virtual void extent_created(const NewExtent& extent) = 0;
+  virtual void extent_destroyed(ExtentIndex extent) = 0;
+  virtual void access(const AdvisedAccess& access) = 0;
+  // Only an extent in HBM that is neither held nor moving qualifies.
+  virtual std::optional<ExtentIndex> victim(const MemoryView& view) = 0;
+  virtual std::optional<ExtentIndex> next_fetch(const MemoryView& view) = 0;
+  virtual std::optional<ExtentIndex> next_clean(const MemoryView& view) = 0;
+};
+
+}  // namespace tencache::vmm

@@ -1,0 +1,41 @@
+// The two copy streams of ours, one each way, and the events that tell when a copy is done. Called by the
+// engine alone, on its thread, with the device's primary context current. Thread rule: one thread. Failure
+// rule: answers the driver's code; nothing has been enqueued then.
+#pragma once
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "src/base/status.hpp"
+#include "src/driver/driver.hpp"
+#include "vmm/block_source.hpp"
+
+namespace tencache::vmm {
+
+class Copier {
+ public:
+  static Result<Copier> open(const Driver& driver);
+  void close();
+
+  // Each enqueues its work and an event behind it.
+  Result<CUevent> copy_out(const Block& hbm, const Block& host);
+  Result<CUevent> copy_in(const Block& host, const Block& hbm);
+  Result<CUevent> zero(const Block& block);
+
+  // Not ready, done, or failed; the event is taken back unless it is not ready.
+  enum class Progress : std::uint8_t { kRunning, kDone, kFailed };
+  Progress poll(CUevent event);
+
+ private:
+  explicit Copier(const Driver& driver) : driver_(&driver) {}
+  CUresult copy(const Block& destination, const Block& source, CUstream stream) const;
+  Result<CUevent> mark(CUresult enqueued, CUstream stream);
+
+  const Driver* driver_;
+  CUstream out_ = nullptr;
+  CUstream in_ = nullptr;
+  std::vector<CUevent> free_events_;
+};
+
+}  // namespace tencache::vmm

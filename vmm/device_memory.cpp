@@ -1,0 +1,258 @@
+#include "vmm/device_memory.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+
+#include "src/base/log.hpp"
+
+namespace tencache::vmm {
+
+namespace {
+
+constexpr auto kPollsEvery = std::chrono::microseconds(20);
+constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
+
+// An access has to find room for one more extent in each direction while everything is promised.
+Bytes capacity(const Settings& settings) {
+  const Bytes all = settings.hbm_budget + settings.host_budget;
+  const Bytes slack = settings.large_block * 2;
+  return all > slack ? all - slack : Bytes();
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows)
+    : parts_(parts),
+      state_(settings, *parts.clock, *parts.advisor, windows.arena, windows.arena_size),
+      heap_(state_, RangeAllocator(windows.arena, windows.arena_size), capacity(settings)),
+      admission_(state_),
+      alias_ranges_(windows.aliases, windows.aliases_size) {}
+
+Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, const Settings& settings,
+                                                         const AddressWindows& windows,
+                                                         CUmemLocation host_location) {
+  std::unique_ptr<DeviceMemory> memory(new DeviceMemory(parts, settings, windows));
+  if (!memory->state_.units.valid()) return Status(StatusCode::kOutOfMemory, "no memory for the unit table");
+  Result<Copier> copier = Copier::open(*parts.driver);
+  if (!copier.ok()) return copier.status();
+  const auto vmm_source = [&](CUmemLocation location) {
+    return std::make_unique<VmmBlockSource>(*parts.driver, location, parts.device, settings.small_block,
+                                            &memory->alias_ranges_);
+  };
+  const BlockPool::Sizes sizes{settings.small_block, settings.large_block};
+  Statistics& statistics = memory->state_.statistics;
+  memory->hbm_ = std::make_unique<BlockPool>(vmm_source({CU_MEM_LOCATION_TYPE_DEVICE, {parts.device}}), sizes,
+                                             settings.hbm_budget, statistics);
+  std::unique_ptr<BlockSource> host_source;
+  if (settings.detached) {
+    host_source = std::make_unique<PinnedBlockSource>(*parts.driver);
+  } else {
+    host_source = vmm_source(host_location);
+  }
+  memory->host_ = std::make_unique<BlockPool>(std::move(host_source), sizes, settings.host_budget, statistics);
+  memory->engine_ = std::make_unique<Engine>(memory->state_, memory->heap_, *parts.driver, *copier,
+                                             Mapper(*parts.driver, parts.device, statistics), *memory->hbm_,
+                                             *memory->host_);
+  return memory;
+}
+
+DeviceMemory::~DeviceMemory() {
+  go_passive(false);
+  if (engine_ != nullptr) engine_->close();
+}
+
+// ---- the engine's thread
+
+void DeviceMemory::start_thread() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void DeviceMemory::run() {
+  pthread_setname_np(pthread_self(), "tencache");
+  prctl(PR_SET_TIMERSLACK, 1000);
+  parts_.driver->cuCtxSetCurrent(parts_.context);
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  parts_.driver->cuThreadExchangeStreamCaptureMode(&mode);
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  while (!stop_) {
+    state_.work_pending = false;
+    lock.unlock();
+    const bool progress = engine_->turn();
+    lock.lock();
+    if (progress || stop_) continue;
+    if (engine_->has_to_poll()) {
+      state_.work.wait_for(lock, kPollsEvery);
+    } else {
+      state_.work.wait(lock, [this] { return state_.work_pending || stop_; });
+    }
+  }
+}
+
+void DeviceMemory::go_passive(bool forked) {
+  if (forked) {
+    if (thread_.joinable()) new (&thread_) std::thread();  // that thread is the parent's
+    return;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    state_.passive = true;
+    stop_ = true;
+    state_.work.notify_all();
+    state_.settled.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- allocation
+
+Result<CUdeviceptr> DeviceMemory::allocate(const AllocationAsk& ask, CUstream stream, std::uint64_t thread) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  AllocationAsk full = ask;
+  if (ask.async) full.stream = state_.order.index(stream, thread);
+  Result<CUdeviceptr> address = heap_.allocate(full);
+  if (!address.ok()) count(state_.statistics.refusals);
+  return address;
+}
+
+bool DeviceMemory::is_base(CUdeviceptr address) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  return heap_.find_base(address) != nullptr;
+}
+
+bool DeviceMemory::free_now(CUdeviceptr address) {
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  if (heap_.find_base(address) == nullptr) return false;
+  heap_.free(address, nullptr);
+  const GroupIndex index = state_.units.group_at(address);
+  if (!state_.groups[index].freed) return true;
+  if (state_.settings.detached) wait_until_given_up(lock, index);
+  return true;
+}
+
+bool DeviceMemory::free_behind(CUdeviceptr address, CUstream stream, std::uint64_t thread) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  if (heap_.find_base(address) == nullptr) return false;
+  const Use pending = state_.order.number_access(state_.order.index(stream, thread));
+  heap_.free(address, &pending);
+  const GroupIndex index = state_.units.group_at(address);
+  if (state_.settings.detached && state_.groups[index].freed) {
+    state_.given_up.push_back(index);
+    state_.wake_engine();
+  }
+  return true;
+}
+
+// Detached: the address is dead when the free returns, as the strict checker promises.
+void DeviceMemory::wait_until_given_up(std::unique_lock<std::mutex>& lock, GroupIndex index) {
+  state_.given_up.push_back(index);
+  state_.wake_engine();
+  while (!state_.passive) {
+    bool left = false;
+    for (const ExtentIndex extent : state_.groups[index].extents) {
+      left |= state_.extents[extent].state != ExtentState::kAbsent;
+    }
+    if (!left || !state_.groups[index].freed) return;
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+  }
+}
+
+std::uint64_t DeviceMemory::last_number() {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  return state_.order.last_number();
+}
+
+void DeviceMemory::context_waited(std::uint64_t number) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  std::vector<CUevent> ended;
+  state_.order.all_completed_up_to(number, &ended);
+  state_.free_events.insert(state_.free_events.end(), ended.begin(), ended.end());
+}
+
+bool DeviceMemory::idle() {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
+    const StreamOrder::Stream& stream = state_.order.stream(i);
+    if (stream.last_enqueued > stream.completed) return false;
+  }
+  return true;
+}
+
+// ---- accesses
+
+void DeviceMemory::leave(InFlight* access, const AccessAsk& ask, bool capturing) {
+  Use use{};
+  if (admission_.leave(access, ask.host_wait, &use) && !capturing) record_marker(use, ask.stream);
+}
+
+void DeviceMemory::record_marker(const Use& use, CUstream stream) {
+  CUevent event = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    if (!state_.free_events.empty()) {
+      event = state_.free_events.back();
+      state_.free_events.pop_back();
+    }
+  }
+  if (event == nullptr && parts_.driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
+  const bool recorded = parts_.driver->cuEventRecord(event, stream) == CUDA_SUCCESS;
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  if (!recorded) {
+    state_.free_events.push_back(event);
+    return;
+  }
+  count(state_.statistics.markers);
+  state_.order.marker_recorded(use.stream, {event, use.number, state_.clock.now()});
+}
+
+void DeviceMemory::stream_about_to_be_destroyed(CUstream handle) {
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  const StreamIndex index = state_.order.index(handle, 0);
+  const std::uint64_t last = state_.order.stream(index).last_enqueued;
+  const bool missing = last > state_.order.stream(index).last_marked;
+  if (missing && last > state_.order.stream(index).completed) {
+    lock.unlock();
+    record_marker({index, last}, handle);
+    lock.lock();
+  }
+  state_.settled.wait(lock, [this] { return !state_.marking; });
+  state_.order.stream_gone(index);
+}
+
+// ---- figures
+
+bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
+  const Nanoseconds start = state_.clock.now();
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  const Bytes budget = hbm_->budget();
+  if (budget <= by) return false;
+  state_.lower_hbm_budget_to = budget - by;
+  state_.wake_engine();
+  while (!state_.passive && hbm_->created() > budget - by) {
+    if (state_.clock.now() - start > limit) return false;
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+  }
+  heap_.set_capacity(heap_.capacity() > by ? heap_.capacity() - by : Bytes());
+  return true;
+}
+
+DeviceMemory::Figures DeviceMemory::figures() {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  return {hbm_->budget(), heap_.charged(), heap_.capacity()};
+}
+
+std::optional<DeviceMemory::Found> DeviceMemory::find(CUdeviceptr address) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  const Heap::Place place = heap_.find(address);
+  if (place.allocation == nullptr) return std::nullopt;
+  return Found{*place.allocation, place.base};
+}
+
+}  // namespace tencache::vmm

@@ -1,0 +1,91 @@
+// The memory of one device, put together: heap, admission, engine and its thread. Called by the runtime.
+// Thread rule: everything from any thread of the program. Failure rule: Status; nothing is half done.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "vmm/admission.hpp"
+#include "vmm/engine.hpp"
+
+namespace tencache::vmm {
+
+// The address range of the arena that belongs to the device, and one for the blocks' aliases.
+struct AddressWindows {
+  CUdeviceptr arena = 0;
+  Bytes arena_size;
+  CUdeviceptr aliases = 0;
+  Bytes aliases_size;
+};
+
+class DeviceMemory {
+ public:
+  struct Parts {
+    const Driver* driver;
+    const Clock* clock;
+    Advisor* advisor;
+    CUdevice device;
+    CUcontext context;  // the primary context, retained by the caller
+  };
+  // Makes the copy streams and starts no thread yet. `host_location`: where host blocks go in mapped mode.
+  static Result<std::unique_ptr<DeviceMemory>> open(const Parts& parts, const Settings& settings,
+                                                    const AddressWindows& windows, CUmemLocation host_location);
+  ~DeviceMemory();
+
+  void start_thread();
+  // Stops the thread. `forked`: there is no thread in this process.
+  void go_passive(bool forked);
+  bool turn() { return engine_->turn(); }  // tests without a thread
+
+  Result<CUdeviceptr> allocate(const AllocationAsk& ask, CUstream stream, std::uint64_t thread);
+  // False: no live allocation starts there.
+  bool is_base(CUdeviceptr address);
+  // All work enqueued so far has been waited for by the caller.
+  bool free_now(CUdeviceptr address);
+  bool free_behind(CUdeviceptr address, CUstream stream, std::uint64_t thread);
+  // What had been numbered when a wait for the whole context began is done.
+  [[nodiscard]] std::uint64_t last_number();
+  void context_waited(std::uint64_t number);
+  [[nodiscard]] bool idle();
+
+  Result<InFlight*> admit(const AccessAsk& ask) { return admission_.admit(ask); }
+  void leave(InFlight* access, const AccessAsk& ask, bool capturing);
+  Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
+  void stream_about_to_be_destroyed(CUstream stream);
+
+  // Lowers the HBM budget by `by` and waits, at most `limit`, for blocks to go back to the driver.
+  bool give_back_to_driver(Bytes by, Nanoseconds limit);
+
+  struct Figures {
+    Bytes hbm_budget;
+    Bytes charged;
+    Bytes capacity;
+  };
+  Figures figures();
+  struct Found {
+    Allocation allocation;
+    CUdeviceptr base = 0;
+  };
+  std::optional<Found> find(CUdeviceptr address);
+  [[nodiscard]] const Statistics& statistics() const { return state_.statistics; }
+  MemoryState& state() { return state_; }
+
+ private:
+  DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows);
+  void run();
+  void record_marker(const Use& use, CUstream stream);
+  void wait_until_given_up(std::unique_lock<std::mutex>& lock, GroupIndex group);
+
+  const Parts parts_;
+  MemoryState state_;
+  Heap heap_;
+  Admission admission_;
+  RangeAllocator alias_ranges_;
+  std::unique_ptr<BlockPool> hbm_;
+  std::unique_ptr<BlockPool> host_;
+  std::unique_ptr<Engine> engine_;
+  std::thread thread_;
+  bool stop_ = false;
+};
+
+}  // namespace tencache::vmm

@@ -1,0 +1,203 @@
+#include "vmm/engine.hpp"
+
+#include <algorithm>
+
+#include "src/base/log.hpp"
+
+namespace tencache::vmm {
+
+Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper,
+               BlockPool& hbm, BlockPool& host)
+    : state_(state),
+      heap_(heap),
+      driver_(driver),
+      copier_(std::move(copier)),
+      mapper_(mapper),
+      hbm_(hbm),
+      host_(host) {}
+
+bool Engine::turn() {
+  bool progress = poll_streams();
+  progress |= retire_moves();
+  progress |= serve();
+  progress |= change_mappings();
+  const Lock lock(state_.mutex);
+  polling_ = !moves_.empty() || !state_.waiting.empty();
+  set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use().count());
+  set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use().count());
+  if (progress) state_.settled.notify_all();
+  return progress;
+}
+
+// ---- copies that ended
+
+bool Engine::retire_moves() {
+  bool any = false;
+  for (Move& move : moves_) {
+    move.progress = copier_.poll(move.event);
+    any |= move.progress != Copier::Progress::kRunning;
+  }
+  if (!any) return false;
+  const Lock lock(state_.mutex);
+  for (const Move& move : moves_) {
+    if (move.progress != Copier::Progress::kRunning) retire(move, move.progress == Copier::Progress::kDone);
+  }
+  std::erase_if(moves_, [](const Move& move) { return move.progress != Copier::Progress::kRunning; });
+  return true;
+}
+
+void Engine::retire(const Move& move, bool ok) {
+  Extent& extent = state_.extents[move.extent];
+  const bool valid = extent.move == move.id;
+  extent.move_in_flight = false;
+  if (valid) extent.move = 0;
+  if (!ok) log::error("a copy of {} bytes failed; the data stays where it was", extent.size.count());
+  switch (move.kind) {
+    case MoveKind::kOut:
+      if (valid) retire_out(extent, move.extent, ok);
+      break;
+    case MoveKind::kIn:
+      retire_in(extent, move.extent, valid, ok);
+      break;
+    case MoveKind::kBackHbm:
+    case MoveKind::kBackHost:
+      retire_back(extent, move.extent, ok);
+      break;
+  }
+}
+
+void Engine::retire_out(Extent& extent, ExtentIndex index, bool ok) {
+  if (!ok) return state_.apply(extent, ExtentEvent::kFail);
+  count(state_.statistics.bytes_out, extent.size.count());
+  extent.host_current = true;
+  if (extent.wanted == turn_) return state_.apply(extent, ExtentEvent::kCleaned);
+  state_.apply(extent, ExtentEvent::kCopiedOut);
+  plan_change(index, host_mapping(extent));
+}
+
+void Engine::retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok) {
+  count(state_.statistics.bytes_in, extent.size.count());
+  if (valid && ok) {
+    state_.apply(extent, ExtentEvent::kCopiedIn);
+    return plan_change(index, extent.hbm);
+  }
+  if (valid) state_.apply(extent, ExtentEvent::kFail);
+  hbm_.give_back(extent.hbm);
+  extent.hbm = nullptr;
+}
+
+void Engine::retire_back(Extent& extent, ExtentIndex index, bool ok) {
+  if (ok) return plan_change(index, extent.hbm != nullptr ? extent.hbm : host_mapping(extent));
+  settle_back(extent, false);
+}
+
+const Block* Engine::host_mapping(const Extent& extent) const {
+  return state_.settings.detached ? nullptr : extent.host;
+}
+
+// ---- mappings
+
+void Engine::plan_change(ExtentIndex index, const Block* block) {
+  const Extent& extent = state_.extents[index];
+  changes_.push_back({index, {extent.address, extent.size, extent.mapped, block}});
+}
+
+bool Engine::change_mappings() {
+  if (changes_.empty()) return false;
+  std::vector<MappingChange> mappings;
+  mappings.reserve(changes_.size());
+  for (const Change& change : changes_) mappings.push_back(change.mapping);
+  mapper_.apply(mappings);
+  const Lock lock(state_.mutex);
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    changes_[i].mapping = mappings[i];
+    settle(changes_[i]);
+  }
+  changes_.clear();
+  return true;
+}
+
+void Engine::settle(const Change& change) {
+  Extent& extent = state_.extents[change.extent];
+  const bool ok = change.mapping.result == CUDA_SUCCESS;
+  if (!ok) {
+    log::error("the driver refused to change a mapping (code {}); the data stays where it is",
+               static_cast<int>(change.mapping.result));
+  }
+  const bool still_mapped = change.mapping.mapped;
+  const bool was_mapped = extent.mapped;
+  extent.mapped = still_mapped;
+  switch (extent.state) {
+    case ExtentState::kChangingOut:
+      return settle_out(extent, ok || !still_mapped || !was_mapped);
+    case ExtentState::kChangingIn:
+      return settle_in(extent, ok);
+    case ExtentState::kBacking:
+      return settle_back(extent, ok);
+    default:
+      return settle_release(extent);
+  }
+}
+
+void Engine::settle_out(Extent& extent, bool ok) {
+  if (!ok) return state_.apply(extent, ExtentEvent::kFail);
+  state_.apply(extent, ExtentEvent::kChangedOut);
+  count(state_.statistics.evictions);
+  hbm_.give_back(extent.hbm);
+  extent.hbm = nullptr;
+  extent.host_current = false;
+}
+
+// What came in keeps its host block: it is clean until something touches it.
+void Engine::settle_in(Extent& extent, bool ok) {
+  if (ok) {
+    state_.apply(extent, ExtentEvent::kChangedIn);
+    count(state_.statistics.fetches);
+    extent.host_current = true;
+    return;
+  }
+  state_.apply(extent, ExtentEvent::kFail);
+  hbm_.give_back(extent.hbm);
+  extent.hbm = nullptr;
+}
+
+void Engine::settle_back(Extent& extent, bool ok) {
+  const bool in_hbm = extent.hbm != nullptr;
+  if (ok) {
+    state_.apply(extent, in_hbm ? ExtentEvent::kBackedHbm : ExtentEvent::kBackedHost);
+    return;
+  }
+  state_.apply(extent, ExtentEvent::kFail);
+  if (in_hbm) hbm_.give_back(extent.hbm);
+  if (!in_hbm) host_.give_back(extent.host);
+  extent.hbm = extent.host = nullptr;
+}
+
+// What cannot be unmapped stays as it is, and its blocks with it.
+void Engine::settle_release(Extent& extent) {
+  if (extent.mapped) return;
+  state_.apply(extent, ExtentEvent::kReleased);
+  if (extent.hbm != nullptr) hbm_.give_back(extent.hbm);
+  if (extent.host != nullptr) host_.give_back(extent.host);
+  extent.hbm = extent.host = nullptr;
+  extent.host_current = false;
+}
+
+// ---- closing
+
+void Engine::close() {
+  for (const Move& move : moves_) {
+    while (copier_.poll(move.event) == Copier::Progress::kRunning) {
+    }
+  }
+  moves_.clear();
+  for (Extent& extent : state_.extents) {
+    if (extent.mapped) driver_.cuMemUnmap(extent.address, extent.size.count());
+    if (extent.hbm != nullptr) hbm_.give_back(extent.hbm);
+    if (extent.host != nullptr) host_.give_back(extent.host);
+    extent = Extent{};
+  }
+  copier_.close();
+}
+
+}  // namespace tencache::vmm

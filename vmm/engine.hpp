@@ -1,0 +1,106 @@
+// Moves extents between HBM and the host (DESIGN 6.1). It alone makes blocks, copies and changes mappings; it
+// works in turns: retire finished copies, change mappings in one batch, serve the access that waits first.
+// Called by its thread in DeviceMemory, or turn by turn by tests. Thread rule: one thread; takes the memory's
+// mutex for decisions and leaves it for every driver call. Failure rule: bytes stay where they were; an
+// access that can never be served is refused, with the reason.
+#pragma once
+
+#include <vector>
+
+#include "vmm/copier.hpp"
+#include "vmm/heap.hpp"
+#include "vmm/mapper.hpp"
+
+namespace tencache::vmm {
+
+class Engine {
+ public:
+  Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper, BlockPool& hbm,
+         BlockPool& host);
+  // True when something moved on: another turn may find more to do at once.
+  bool turn();
+  // Copies of ours, or work that an access waits for, are under way: look again soon.
+  [[nodiscard]] bool has_to_poll() const { return polling_; }
+  // Gives everything back. No turn after this.
+  void close();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  enum class MoveKind : std::uint8_t { kOut, kIn, kBackHbm, kBackHost };
+  struct Move {
+    ExtentIndex extent;
+    std::uint64_t id;
+    MoveKind kind;
+    CUevent event;
+    Copier::Progress progress = Copier::Progress::kRunning;
+  };
+  struct Change {
+    ExtentIndex extent;
+    MappingChange mapping;
+  };
+
+  // Order of the program's work.
+  bool poll_streams();
+  bool mark_streams();
+  bool mark(StreamIndex index);
+
+  // Copies that ended.
+  bool retire_moves();
+  void retire(const Move& move, bool ok);
+  void retire_out(Extent& extent, ExtentIndex index, bool ok);
+  void retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok);
+  void retire_back(Extent& extent, ExtentIndex index, bool ok);
+
+  // Mappings.
+  void plan_change(ExtentIndex index, const Block* block);
+  bool change_mappings();
+  void settle(const Change& change);
+  void settle_out(Extent& extent, bool ok);
+  void settle_in(Extent& extent, bool ok);
+  void settle_back(Extent& extent, bool ok);
+  void settle_release(Extent& extent);
+
+  // Serving (engine_serve.cpp).
+  bool serve();
+  bool serve_access(Lock& lock, InFlight& access);
+  bool open_way_out(Lock& lock);
+  void want(InFlight& access);
+  [[nodiscard]] Bytes bytes_wanted(const InFlight& access) const;
+  [[nodiscard]] Bytes bytes_missing(const InFlight& access) const;
+  bool start_missing(Lock& lock, InFlight& access);
+  bool start_in(Lock& lock, ExtentIndex index);
+  bool start_back(Lock& lock, ExtentIndex index, bool on_host);
+  bool back_may_touch(Lock& lock, InFlight& access);
+  bool make_room(Lock& lock, Bytes wanted);
+  bool release_freed_group();
+  bool release(ExtentIndex index);
+  bool release_given_up();
+  bool give_up(ExtentIndex index);
+  bool put_out(Lock& lock, ExtentIndex index);
+  Block* take_host(Lock& lock, Bytes size);
+  bool strip_host_copy(Bytes size);
+  [[nodiscard]] Bytes leaving() const;
+  std::optional<ExtentIndex> choose_victim();
+  [[nodiscard]] bool qualifies(const Extent& extent);
+  void judge_blocked(InFlight& access);
+  void refresh_views();
+  [[nodiscard]] const Block* host_mapping(const Extent& extent) const;
+  std::uint64_t begin_move(Extent& extent);
+  void enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const Result<CUevent>& event);
+
+  MemoryState& state_;
+  Heap& heap_;
+  const Driver& driver_;
+  Copier copier_;
+  Mapper mapper_;
+  BlockPool& hbm_;
+  BlockPool& host_;
+  std::vector<Move> moves_;
+  std::vector<Change> changes_;
+  std::vector<ExtentView> views_;
+  std::uint64_t last_move_ = 0;
+  std::uint64_t turn_ = 0;
+  bool polling_ = false;
+};
+
+}  // namespace tencache::vmm

@@ -1,0 +1,422 @@
+// The engine's decisions: what the access that waits first still needs, and what has to go for it.
+#include <algorithm>
+
+#include "src/base/log.hpp"
+#include "vmm/engine.hpp"
+
+namespace tencache::vmm {
+
+bool Engine::serve() {
+  Lock lock(state_.mutex);
+  ++turn_;
+  if (state_.lower_hbm_budget_to.count() > 0) {
+    const Bytes budget = state_.lower_hbm_budget_to;
+    state_.lower_hbm_budget_to = Bytes();
+    lock.unlock();
+    hbm_.set_budget(budget);
+    lock.lock();
+  }
+  bool progress = release_given_up();
+  if (!state_.waiting.empty()) progress |= serve_access(lock, *state_.waiting.front());
+  progress |= open_way_out(lock);
+  const Bytes over = hbm_.in_use() > hbm_.budget() ? hbm_.in_use() - hbm_.budget() : Bytes();
+  if (over.count() > 0) progress |= make_room(lock, over);
+  return progress;
+}
+
+bool Engine::serve_access(Lock& lock, InFlight& access) {
+  want(access);
+  if (!access.has_way_out && bytes_wanted(access) > hbm_.budget()) {
+    access.refusal = Status(StatusCode::kOutOfMemory, "one access alone needs more than HBM holds");
+    return true;
+  }
+  bool progress = back_may_touch(lock, access);
+  progress |= start_missing(lock, access);
+  const Bytes missing = bytes_missing(access);
+  if (missing.count() > 0) progress |= make_room(lock, missing);
+  judge_blocked(access);
+  return progress;
+}
+
+// Who has waited for others' work as long as the way out allows gets what it lacks on the host.
+bool Engine::open_way_out(Lock& lock) {
+  if (state_.settings.detached || state_.waiting.empty()) return false;
+  const Nanoseconds blocked = state_.waiting.front()->blocked_since;
+  if (blocked == Nanoseconds()) return false;
+  const bool at_once = state_.order.host_wait_ahead();
+  if (!at_once && state_.clock.now() - blocked < state_.settings.way_out) return false;
+  std::vector<ExtentIndex> absent;
+  for (InFlight* access : state_.waiting) {
+    if (!access->has_way_out) continue;
+    access->blocked_since = blocked;
+    for (const ExtentIndex index : access->may_touch) {
+      if (state_.extents[index].state == ExtentState::kAbsent) absent.push_back(index);
+    }
+  }
+  bool started = false;
+  for (const ExtentIndex index : absent) {
+    if (state_.extents[index].state == ExtentState::kAbsent) started |= start_back(lock, index, true);
+  }
+  return started;
+}
+
+// What the access needs is nobody's victim in this turn.
+void Engine::want(InFlight& access) {
+  for (const ExtentIndex index : access.will_touch) state_.extents[index].wanted = turn_;
+}
+
+Bytes Engine::bytes_wanted(const InFlight& access) const {
+  Bytes sum;
+  for (const ExtentIndex index : access.will_touch) sum += state_.extents[index].size;
+  return sum;
+}
+
+// Without a block in HBM, and none on its way.
+Bytes Engine::bytes_missing(const InFlight& access) const {
+  Bytes sum;
+  for (const ExtentIndex index : access.will_touch) {
+    const Extent& extent = state_.extents[index];
+    if (extent.hbm == nullptr) sum += extent.size;
+  }
+  return sum;
+}
+
+bool Engine::start_missing(Lock& lock, InFlight& access) {
+  bool started = false;
+  const std::vector<ExtentIndex> wanted = access.will_touch;
+  for (const ExtentIndex index : wanted) {
+    const ExtentState state = state_.extents[index].state;
+    if (state == ExtentState::kAbsent) started |= start_back(lock, index, false);
+    if (state == ExtentState::kOut) started |= start_in(lock, index);
+  }
+  return started;
+}
+
+bool Engine::start_in(Lock& lock, ExtentIndex index) {
+  Extent& extent = state_.extents[index];
+  if (extent.move_in_flight || hbm_.available() < extent.size) return false;
+  if (extent.mapped && !state_.idle(state_.groups[extent.group])) return false;
+  lock.unlock();
+  Block* block = hbm_.take(extent.size);
+  lock.lock();
+  if (block == nullptr) return false;
+  if (extent.state != ExtentState::kOut || extent.hbm != nullptr ||
+      (extent.mapped && !state_.idle(state_.groups[extent.group]))) {
+    hbm_.give_back(block);
+    return false;
+  }
+  extent.hbm = block;
+  state_.apply(extent, ExtentEvent::kStartIn);
+  const std::uint64_t id = begin_move(extent);
+  const Block host = *extent.host;
+  lock.unlock();
+  const Result<CUevent> event = copier_.copy_in(host, *block);
+  lock.lock();
+  enqueue(index, id, MoveKind::kIn, event);
+  return true;
+}
+
+bool Engine::start_back(Lock& lock, ExtentIndex index, bool on_host) {
+  Extent& extent = state_.extents[index];
+  if (extent.move_in_flight) return false;
+  Block* block = nullptr;
+  if (on_host) {
+    block = take_host(lock, extent.size);
+  } else {
+    lock.unlock();
+    block = hbm_.take(extent.size);
+    lock.lock();
+  }
+  if (block == nullptr) return false;
+  (on_host ? extent.host : extent.hbm) = block;
+  state_.apply(extent, ExtentEvent::kBack);
+  const std::uint64_t id = begin_move(extent);
+  lock.unlock();
+  const Result<CUevent> event = copier_.zero(*block);
+  lock.lock();
+  enqueue(index, id, on_host ? MoveKind::kBackHost : MoveKind::kBackHbm, event);
+  return true;
+}
+
+std::uint64_t Engine::begin_move(Extent& extent) {
+  extent.move = ++last_move_;
+  extent.move_in_flight = true;
+  return extent.move;
+}
+
+// A touch may have made the move void before its copy was even enqueued; it still has to be retired.
+void Engine::enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const Result<CUevent>& event) {
+  const Move move{index, id, kind, event.ok() ? *event : nullptr};
+  if (event.ok()) {
+    moves_.push_back(move);
+  } else {
+    retire(move, false);
+  }
+}
+
+// Mapped mode: what an access may touch, though it is not expected to, has to be mapped somewhere.
+bool Engine::back_may_touch(Lock& lock, InFlight& access) {
+  if (state_.settings.detached) return false;
+  bool started = false;
+  const std::vector<ExtentIndex> touched = access.may_touch;
+  for (const ExtentIndex index : touched) {
+    const Extent& extent = state_.extents[index];
+    if (extent.state == ExtentState::kAbsent && extent.wanted != turn_) started |= start_back(lock, index, true);
+  }
+  return started;
+}
+
+// ---- room
+
+Bytes Engine::leaving() const {
+  Bytes sum;
+  for (const Move& move : moves_) {
+    const Extent& extent = state_.extents[move.extent];
+    if (move.kind == MoveKind::kOut && extent.move == move.id) sum += extent.size;
+    if (move.kind == MoveKind::kIn && extent.move != move.id) sum += extent.size;  // void: its block comes back
+  }
+  for (const Change& change : changes_) {
+    const Extent& extent = state_.extents[change.extent];
+    const bool gives = extent.state == ExtentState::kChangingOut || extent.state == ExtentState::kReleasing;
+    if (gives && extent.hbm != nullptr) sum += extent.size;
+  }
+  return sum;
+}
+
+// Starts putting out as much as `wanted` needs beyond what is free or leaving already.
+bool Engine::make_room(Lock& lock, Bytes wanted) {
+  bool progress = false;
+  if (hbm_.available() + leaving() < wanted) state_.short_of_memory = true;
+  refresh_views();
+  while (hbm_.available() + leaving() < wanted) {
+    if (release_freed_group()) {
+      progress = true;
+      continue;
+    }
+    const std::optional<ExtentIndex> victim = choose_victim();
+    if (!victim) break;
+    views_[*victim].moving = true;
+    if (!put_out(lock, *victim)) break;
+    progress = true;
+  }
+  return progress;
+}
+
+bool Engine::release_freed_group() {
+  for (const GroupIndex index : heap_.freed_groups()) {
+    Group& group = state_.groups[index];
+    if (!state_.idle(group)) continue;
+    bool released = false;
+    for (const ExtentIndex extent : group.extents) released |= release(extent);
+    if (released) return true;
+  }
+  return false;
+}
+
+// What a free gave up for good: moves are cancelled, then the mapping goes.
+bool Engine::release_given_up() {
+  bool progress = false;
+  std::erase_if(state_.given_up, [this, &progress](GroupIndex index) {
+    Group& group = state_.groups[index];
+    if (!group.freed) return true;
+    if (!state_.idle(group)) return false;
+    bool left = false;
+    for (const ExtentIndex extent : group.extents) {
+      progress |= give_up(extent);
+      left |= state_.extents[extent].state != ExtentState::kAbsent;
+    }
+    return !left;
+  });
+  return progress;
+}
+
+bool Engine::give_up(ExtentIndex index) {
+  Extent& extent = state_.extents[index];
+  if (extent.state == ExtentState::kLeaving || extent.state == ExtentState::kArriving) {
+    state_.apply(extent, ExtentEvent::kTouch);
+    extent.move = 0;
+  }
+  return release(index);
+}
+
+// Freed bytes are given up, never written out.
+bool Engine::release(ExtentIndex index) {
+  Extent& extent = state_.extents[index];
+  if (extent.move_in_flight || extent.wanted == turn_) return false;
+  if (extent.state != ExtentState::kResident && extent.state != ExtentState::kOut) return false;
+  state_.apply(extent, ExtentEvent::kRelease);
+  plan_change(index, nullptr);
+  return true;
+}
+
+bool Engine::qualifies(const Extent& extent) {
+  if (extent.state != ExtentState::kResident || extent.move_in_flight || extent.wanted == turn_) return false;
+  Group& group = state_.groups[extent.group];
+  return !group.frozen && !group.freed && state_.idle(group);
+}
+
+void Engine::refresh_views() {
+  views_.assign(state_.extents.size(), ExtentView{});
+  for (ExtentIndex i = 0; i < views_.size(); ++i) {
+    const Extent& extent = state_.extents[i];
+    ExtentView& view = views_[i];
+    view.exists = extent.group != kNoGroup;
+    view.size = extent.size;
+    if (!view.exists) continue;
+    view.home = extent.hbm != nullptr ? Home::kHbm : extent.host != nullptr ? Home::kHost : Home::kNone;
+    view.clean = extent.host_current;
+    view.moving = extent.move_in_flight || changing(extent.state);
+    view.held = !qualifies(extent);
+  }
+}
+
+std::optional<ExtentIndex> Engine::choose_victim() {
+  const MemoryView view{views_, hbm_.available(), hbm_.budget(), host_.available(), state_.clock.now()};
+  const std::optional<ExtentIndex> victim = state_.advisor.victim(view);
+  if (victim && *victim < views_.size() && qualifies(state_.extents[*victim])) return victim;
+  return std::nullopt;
+}
+
+bool Engine::put_out(Lock& lock, ExtentIndex index) {
+  Extent& extent = state_.extents[index];
+  if (extent.host_current) {
+    state_.apply(extent, ExtentEvent::kDropClean);
+    count(state_.statistics.clean_drops);
+    plan_change(index, host_mapping(extent));
+    return true;
+  }
+  if (extent.host == nullptr) {
+    Block* block = take_host(lock, extent.size);
+    if (block == nullptr) return false;
+    extent.host = block;
+    if (!qualifies(extent)) return true;  // touched meanwhile: another victim is asked for
+  }
+  state_.apply(extent, ExtentEvent::kStartOut);
+  const std::uint64_t id = begin_move(extent);
+  const Block hbm = *extent.hbm;
+  const Block host = *extent.host;
+  lock.unlock();
+  const Result<CUevent> event = copier_.copy_out(hbm, host);
+  lock.lock();
+  enqueue(index, id, MoveKind::kOut, event);
+  return true;
+}
+
+Block* Engine::take_host(Lock& lock, Bytes size) {
+  while (host_.available() < size && strip_host_copy(size)) {
+  }
+  lock.unlock();
+  Block* block = host_.take(size);
+  lock.lock();
+  if (block == nullptr) release_freed_group();  // its blocks are there in the next turn
+  return block;
+}
+
+// A second copy on the host is a convenience; its block is needed.
+bool Engine::strip_host_copy(Bytes size) {
+  Extent* found = nullptr;
+  for (Extent& extent : state_.extents) {
+    const bool second = extent.hbm != nullptr && extent.host != nullptr && extent.state == ExtentState::kResident;
+    if (!second || extent.move_in_flight) continue;
+    if (found == nullptr || extent.size == size || !extent.host_current) found = &extent;
+    if (extent.size == size && !extent.host_current) break;
+  }
+  if (found == nullptr) return false;
+  host_.give_back(found->host);
+  found->host = nullptr;
+  found->host_current = false;
+  return true;
+}
+
+// Room depends on work of the GPU when nothing of ours is under way that will make it.
+void Engine::judge_blocked(InFlight& access) {
+  const bool ours = !moves_.empty() || !changes_.empty();
+  if (ours) {
+    access.blocked_since = Nanoseconds();
+    return;
+  }
+  if (access.blocked_since == Nanoseconds()) access.blocked_since = state_.clock.now();
+}
+
+// ---- the program's work
+
+bool Engine::poll_streams() {
+  struct Look {
+    StreamIndex stream;
+    StreamOrder::Marker marker;
+  };
+  std::vector<Look> looks;
+  {
+    const Lock lock(state_.mutex);
+    for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
+      for (const auto& marker : state_.order.stream(i).markers) looks.push_back({i, marker});
+    }
+  }
+  std::vector<Look> done;
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    if (driver_.cuEventQuery(looks[i].marker.event) != CUDA_ERROR_NOT_READY) {
+      done.push_back(looks[i]);
+      continue;
+    }
+    while (i + 1 < looks.size() && looks[i + 1].stream == looks[i].stream) ++i;
+  }
+  bool waited_for = false;
+  {
+    const Lock lock(state_.mutex);
+    for (const Look& look : done) {
+      state_.order.completed_up_to(look.stream, look.marker.number, &state_.free_events);
+    }
+    waited_for = !state_.waiting.empty();
+  }
+  return (waited_for && mark_streams()) || !done.empty();
+}
+
+// Records what is missing, where somebody waits for it.
+bool Engine::mark_streams() {
+  bool progress = false;
+  std::size_t streams = 0;
+  {
+    const Lock lock(state_.mutex);
+    streams = state_.order.stream_count();
+    state_.marking = true;
+  }
+  for (StreamIndex i = 0; i < streams; ++i) progress |= mark(i);
+  const Lock lock(state_.mutex);
+  state_.marking = false;
+  state_.settled.notify_all();
+  return progress;
+}
+
+bool Engine::mark(StreamIndex index) {
+  Lock lock(state_.mutex);
+  const StreamOrder::Stream stream = state_.order.stream(index);
+  const bool missing = stream.last_enqueued > std::max(stream.last_marked, stream.completed);
+  if (stream.gone || !missing || stream.kind == StreamKind::kPerThread) return false;
+  CUevent event = nullptr;
+  if (!state_.free_events.empty()) {
+    event = state_.free_events.back();
+    state_.free_events.pop_back();
+  }
+  lock.unlock();
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  const bool capturing = driver_.cuStreamIsCapturing(stream.handle, &capture) != CUDA_SUCCESS ||
+                         capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  const bool query_only = stream.kind == StreamKind::kLegacy;  // an event there would order others' work
+  const bool idle = !capturing && query_only && driver_.cuStreamQuery(stream.handle) == CUDA_SUCCESS;
+  bool recorded = false;
+  if (!capturing && !query_only) {
+    if (event == nullptr) driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    recorded = event != nullptr && driver_.cuEventRecord(event, stream.handle) == CUDA_SUCCESS;
+  }
+  lock.lock();
+  if (recorded) {
+    state_.order.marker_recorded(index, {event, stream.last_enqueued, state_.clock.now()});
+    count(state_.statistics.markers);
+  } else if (event != nullptr) {
+    state_.free_events.push_back(event);
+  }
+  if (idle) state_.order.completed_up_to(index, stream.last_enqueued, &state_.free_events);
+  return recorded || idle;
+}
+
+}  // namespace tencache::vmm

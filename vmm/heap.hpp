@@ -1,0 +1,75 @@
+// Allocation and free as the program sees them: addresses, slabs for small ones, freed memory kept for reuse,
+// and the strict account. No driver calls: blocks come at first touch. Called by DeviceMemory. Thread rule:
+// under the memory's mutex. Failure rule: kOutOfMemory when the account, not HBM alone, is exhausted; frees
+// answer what the driver would.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "vmm/memory_state.hpp"
+
+namespace tencache::vmm {
+
+struct AllocationAsk {
+  Bytes size;
+  bool async = false;
+  StreamIndex stream = 0;  // async
+  CUcontext context = nullptr;
+};
+
+class Heap {
+ public:
+  Heap(MemoryState& state, RangeAllocator addresses, Bytes capacity);
+
+  Result<CUdeviceptr> allocate(const AllocationAsk& ask);
+
+  // The live allocation that starts at `address`; null: interior, freed or wild.
+  [[nodiscard]] Allocation* find_base(CUdeviceptr address);
+  struct Place {
+    const Allocation* allocation = nullptr;  // null: nobody's
+    CUdeviceptr base = 0;
+  };
+  [[nodiscard]] Place find(CUdeviceptr address) const;
+
+  // Takes the live allocation at `address` away from the program. `pending`: work that must be done before
+  // its bytes may change hands; null where that has been waited for.
+  void free(CUdeviceptr address, const Use* pending);
+
+  [[nodiscard]] Bytes charged() const { return charged_; }
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  void set_capacity(Bytes capacity) { capacity_ = capacity; }
+
+  // Freed groups in the order they were freed, for those who need their blocks.
+  [[nodiscard]] std::vector<GroupIndex> freed_groups() const;
+
+ private:
+  struct FreeSlot {
+    GroupIndex group;
+    std::uint32_t slot;
+    bool pending;
+    Use until;
+  };
+  using FreeList = std::vector<FreeSlot>;  // the last freed is reused first, in the order of calls
+
+  [[nodiscard]] Bytes slot_size(Bytes asked) const;
+  std::optional<FreeSlot> take_free(FreeList& list, const AllocationAsk& ask);
+  Result<CUdeviceptr> reuse(const FreeSlot& slot, const AllocationAsk& ask);
+  Result<GroupIndex> make_group(Bytes size, Bytes slot_size);
+  void add_extents(GroupIndex index);
+  bool bury_absent_groups();
+  void hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask);
+  bool charge(Bytes size);
+
+  MemoryState& state_;
+  RangeAllocator addresses_;
+  Bytes capacity_;
+  Bytes charged_;
+  Bytes live_;
+  std::uint64_t created_groups_ = 0;
+  std::uint64_t last_buffer_id_ = 0;
+  std::map<Bytes, FreeList> free_groups_;  // by size
+  std::map<Bytes, FreeList> free_slots_;   // by slot size
+};
+
+}  // namespace tencache::vmm

@@ -1,0 +1,128 @@
+// What is known of one device's memory: extents, the groups they form, accesses being let in. Shared by the
+// heap, the admission and the engine; each changes it under `mutex`, none holds that across a driver call.
+// Thread rule: everything here under the mutex. Failure rule: plain data.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "src/base/clock.hpp"
+#include "src/base/status.hpp"
+#include "src/base/units.hpp"
+#include "vmm/advisor.hpp"
+#include "vmm/block_pool.hpp"
+#include "vmm/extent_state.hpp"
+#include "vmm/statistics.hpp"
+#include "vmm/stream_order.hpp"
+#include "vmm/unit_table.hpp"
+
+namespace tencache::vmm {
+
+struct Settings {
+  Bytes hbm_budget;
+  Bytes host_budget;
+  Bytes small_block;  // a power of two, the granularity or a multiple
+  Bytes large_block;  // a power of two, >= small_block
+  bool detached = false;
+  bool report_all_tiers = false;
+  Nanoseconds run_ahead = 4_ms;
+  Nanoseconds way_out = 5_ms;
+};
+
+struct Extent {
+  CUdeviceptr address = 0;
+  Bytes size;
+  GroupIndex group = kNoGroup;
+  ExtentState state = ExtentState::kAbsent;
+  Block* hbm = nullptr;
+  Block* host = nullptr;
+  bool host_current = false;   // resident, and `host` has the same bytes
+  bool move_in_flight = false; // a copy of ours reads or writes one of its blocks, valid or void
+  bool mapped = false;         // something is mapped at `address`
+  std::uint64_t move = 0;      // the move that is valid now; 0: none, or void
+  std::uint64_t wanted = 0;    // the engine's turn in which the access being served needed it in HBM
+};
+
+// One allocation of the program.
+struct Allocation {
+  Bytes asked;
+  bool live = false;
+  bool async = false;
+  std::uint64_t buffer_id = 0;
+  CUcontext context = nullptr;
+};
+
+// Extents that are touched together: those of one large allocation, or the one that small allocations share.
+// It is the unit of may-touch.
+struct Group {
+  bool exists = false;
+  bool freed = false;      // nobody's; kept with its address (and blocks) for the next ask of its size
+  bool frozen = false;
+  CUdeviceptr address = 0;
+  Bytes size;              // of all extents
+  Bytes slot_size;         // size for a large allocation
+  std::uint64_t creation_order = 0;
+  std::uint32_t live_slots = 0;
+  std::vector<ExtentIndex> extents;
+  std::vector<Allocation> slots;
+  Uses uses;
+  std::uint32_t in_flight = 0;  // accesses that were let in and have no number yet
+  std::vector<GroupIndex> holds;
+};
+
+// An access from the moment it asks to be let in until its launch has returned. Pooled.
+struct InFlight {
+  StreamIndex stream = 0;
+  bool opaque = false;
+  bool has_way_out = false;             // may be let in with extents still on the host (mapped mode)
+  std::vector<GroupIndex> groups;       // may-touch
+  std::vector<ExtentIndex> may_touch;   // must be mapped and must not change
+  std::vector<ExtentIndex> will_touch;  // wanted in HBM; without a way out they must be
+  Status refusal;
+  Nanoseconds waiting_since;
+  Nanoseconds blocked_since;  // room has depended on GPU work since then; 0: it does not
+};
+
+struct MemoryState {
+  MemoryState(const Settings& given, const Clock& its_clock, Advisor& its_advisor, CUdeviceptr base, Bytes size)
+      : settings(given), clock(its_clock), advisor(its_advisor), units(base, size, given.small_block) {}
+
+  const Settings settings;
+  const Clock& clock;
+  Advisor& advisor;
+  Statistics statistics;
+  std::mutex mutex;
+  std::condition_variable settled;  // an extent changed its state, or an access ended
+  std::condition_variable work;     // the engine has something to do
+  bool work_pending = false;
+  UnitTable units;
+  std::deque<Extent> extents;
+  std::vector<ExtentIndex> unused_extents;
+  std::deque<Group> groups;
+  std::vector<GroupIndex> unused_groups;
+  StreamOrder order;
+  Uses opaque_uses;
+  std::uint32_t opaque_in_flight = 0;
+  std::deque<InFlight*> waiting;  // accesses that wait, in the order they came; the engine serves the first
+  std::vector<GroupIndex> given_up;  // freed groups whose extents lose their blocks as soon as they are idle
+  std::vector<CUevent> free_events;
+  bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
+  bool short_of_memory = false;  // something has had to leave: markers are recorded behind accesses
+  Bytes lower_hbm_budget_to;  // asked of the engine, whose pool it is; 0: nothing
+  bool passive = false;
+
+  void wake_engine() {
+    work_pending = true;
+    work.notify_one();
+  }
+  // Nothing that may touch the group is enqueued, running, or about to be enqueued.
+  bool idle(Group& group) {
+    return group.in_flight == 0 && opaque_in_flight == 0 && order.all_done(group.uses) &&
+           order.all_done(opaque_uses);
+  }
+  void apply(Extent& extent, ExtentEvent event) { extent.state = advance(extent.state, event); }
+};
+
+}  // namespace tencache::vmm
