@@ -95,8 +95,8 @@ void Admission::gather_range(const AccessAsk::Span& span, InFlight* access) {
   }
   for (const ExtentIndex extent : group.extents) {
     const Extent& one = state_.extents[extent];
-    const bool apart = one.address >= span.address + span.size.count() ||
-                       span.address >= one.address + one.size.count();
+    const bool apart =
+        one.address >= span.address + span.size.count() || span.address >= one.address + one.size.count();
     if (apart || seen_extent_[extent] == serial_) continue;
     seen_extent_[extent] = serial_;
     access->may_touch.push_back(extent);

@@ -14,17 +14,17 @@ namespace tencache::vmm {
 
 struct AccessAsk {
   CUstream stream = nullptr;
-  std::uint64_t thread = 0;      // names the calling thread
+  std::uint64_t thread = 0;  // names the calling thread
   std::uint64_t signature = 0;
   bool opaque = false;
-  bool may_run_from_host = false;           // a kernel
-  bool host_wait = false;                   // a host function, or a wait for a value in memory
-  std::span<const CUdeviceptr> pointers;    // each stands for its whole group
+  bool may_run_from_host = false;         // a kernel
+  bool host_wait = false;                 // a host function, or a wait for a value in memory
+  std::span<const CUdeviceptr> pointers;  // each stands for its whole group
   struct Span {
     CUdeviceptr address = 0;
     Bytes size;
   };
-  std::array<Span, 2> ranges{};             // copies and memsets: exact
+  std::array<Span, 2> ranges{};  // copies and memsets: exact
 };
 
 class Admission {

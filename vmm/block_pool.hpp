@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "src/base/statistics.hpp"
 #include "vmm/block_source.hpp"
-#include "vmm/statistics.hpp"
 
 namespace tencache::vmm {
 
@@ -49,8 +49,8 @@ class BlockPool {
   std::atomic<std::uint64_t> budget_;
   std::atomic<std::uint64_t> created_{0};
   std::atomic<std::uint64_t> in_use_{0};
-  std::deque<Block> blocks_;       // stable addresses
-  std::vector<Block*> unused_;     // records of destroyed blocks
+  std::deque<Block> blocks_;    // stable addresses
+  std::vector<Block*> unused_;  // records of destroyed blocks
   std::vector<Block*> free_small_;
   std::vector<Block*> free_large_;
   Statistics& statistics_;

@@ -26,7 +26,7 @@ Bytes capacity(const Settings& settings) {
 
 DeviceMemory::DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows)
     : parts_(parts),
-      state_(settings, *parts.clock, *parts.advisor, windows.arena, windows.arena_size),
+      state_(settings, *parts.clock, *parts.statistics, *parts.advisor, windows.arena, windows.arena_size),
       heap_(state_, RangeAllocator(windows.arena, windows.arena_size), capacity(settings)),
       admission_(state_),
       alias_ranges_(windows.aliases, windows.aliases_size) {}
@@ -52,7 +52,8 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, con
   } else {
     host_source = vmm_source(host_location);
   }
-  memory->host_ = std::make_unique<BlockPool>(std::move(host_source), sizes, settings.host_budget, statistics);
+  memory->host_ =
+      std::make_unique<BlockPool>(std::move(host_source), sizes, settings.host_budget, statistics);
   memory->engine_ = std::make_unique<Engine>(memory->state_, memory->heap_, *parts.driver, *copier,
                                              Mapper(*parts.driver, parts.device, statistics), *memory->hbm_,
                                              *memory->host_);
@@ -119,6 +120,7 @@ Result<CUdeviceptr> DeviceMemory::allocate(const AllocationAsk& ask, CUstream st
   if (ask.async) full.stream = state_.order.index(stream, thread);
   Result<CUdeviceptr> address = heap_.allocate(full);
   if (!address.ok()) count(state_.statistics.refusals);
+  if (heap_.waits_for_streams()) state_.wake_engine();
   return address;
 }
 
@@ -138,15 +140,19 @@ bool DeviceMemory::free_now(CUdeviceptr address) {
 }
 
 bool DeviceMemory::free_behind(CUdeviceptr address, CUstream stream, std::uint64_t thread) {
-  const std::lock_guard<std::mutex> lock(state_.mutex);
-  if (heap_.find_base(address) == nullptr) return false;
-  const Use pending = state_.order.number_access(state_.order.index(stream, thread));
-  heap_.free(address, &pending);
-  const GroupIndex index = state_.units.group_at(address);
-  if (state_.settings.detached && state_.groups[index].freed) {
-    state_.given_up.push_back(index);
-    state_.wake_engine();
+  Use pending{};
+  {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    if (heap_.find_base(address) == nullptr) return false;
+    pending = state_.order.number_access(state_.order.index(stream, thread));
+    heap_.free(address, &pending);
+    const GroupIndex index = state_.units.group_at(address);
+    if (state_.settings.detached && state_.groups[index].freed) {
+      state_.given_up.push_back(index);
+      state_.wake_engine();
+    }
   }
+  record_marker(pending, stream);  // whoever asks for that size next can know when it is done
   return true;
 }
 
@@ -187,12 +193,16 @@ bool DeviceMemory::idle() {
 
 // ---- accesses
 
-void DeviceMemory::leave(InFlight* access, const AccessAsk& ask, bool capturing) {
+void DeviceMemory::leave(InFlight* access, const AccessAsk& ask) {
   Use use{};
-  if (admission_.leave(access, ask.host_wait, &use) && !capturing) record_marker(use, ask.stream);
+  if (admission_.leave(access, ask.host_wait, &use)) record_marker(use, ask.stream);
 }
 
+// Never in a capture: it would become part of it.
 void DeviceMemory::record_marker(const Use& use, CUstream stream) {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (parts_.driver->cuStreamIsCapturing(stream, &capture) != CUDA_SUCCESS) return;
+  if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return;
   CUevent event = nullptr;
   {
     const std::lock_guard<std::mutex> lock(state_.mutex);
@@ -201,7 +211,8 @@ void DeviceMemory::record_marker(const Use& use, CUstream stream) {
       state_.free_events.pop_back();
     }
   }
-  if (event == nullptr && parts_.driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
+  if (event == nullptr && parts_.driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    return;
   const bool recorded = parts_.driver->cuEventRecord(event, stream) == CUDA_SUCCESS;
   const std::lock_guard<std::mutex> lock(state_.mutex);
   if (!recorded) {

@@ -23,13 +23,15 @@ class DeviceMemory {
   struct Parts {
     const Driver* driver;
     const Clock* clock;
+    Statistics* statistics;
     Advisor* advisor;
     CUdevice device;
     CUcontext context;  // the primary context, retained by the caller
   };
   // Makes the copy streams and starts no thread yet. `host_location`: where host blocks go in mapped mode.
   static Result<std::unique_ptr<DeviceMemory>> open(const Parts& parts, const Settings& settings,
-                                                    const AddressWindows& windows, CUmemLocation host_location);
+                                                    const AddressWindows& windows,
+                                                    CUmemLocation host_location);
   ~DeviceMemory();
 
   void start_thread();
@@ -49,7 +51,7 @@ class DeviceMemory {
   [[nodiscard]] bool idle();
 
   Result<InFlight*> admit(const AccessAsk& ask) { return admission_.admit(ask); }
-  void leave(InFlight* access, const AccessAsk& ask, bool capturing);
+  void leave(InFlight* access, const AccessAsk& ask);
   Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
   void stream_about_to_be_destroyed(CUstream stream);
 

@@ -23,8 +23,8 @@ bool Engine::turn() {
   progress |= change_mappings();
   const Lock lock(state_.mutex);
   polling_ = !moves_.empty() || !state_.waiting.empty();
-  set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use().count());
-  set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use().count());
+  set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use());
+  set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use());
   if (progress) state_.settled.notify_all();
   return progress;
 }
@@ -68,7 +68,7 @@ void Engine::retire(const Move& move, bool ok) {
 
 void Engine::retire_out(Extent& extent, ExtentIndex index, bool ok) {
   if (!ok) return state_.apply(extent, ExtentEvent::kFail);
-  count(state_.statistics.bytes_out, extent.size.count());
+  count(state_.statistics.bytes_out, extent.size);
   extent.host_current = true;
   if (extent.wanted == turn_) return state_.apply(extent, ExtentEvent::kCleaned);
   state_.apply(extent, ExtentEvent::kCopiedOut);
@@ -76,7 +76,7 @@ void Engine::retire_out(Extent& extent, ExtentIndex index, bool ok) {
 }
 
 void Engine::retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok) {
-  count(state_.statistics.bytes_in, extent.size.count());
+  count(state_.statistics.bytes_in, extent.size);
   if (valid && ok) {
     state_.apply(extent, ExtentEvent::kCopiedIn);
     return plan_change(index, extent.hbm);

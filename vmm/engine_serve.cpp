@@ -131,6 +131,7 @@ bool Engine::start_back(Lock& lock, ExtentIndex index, bool on_host) {
   (on_host ? extent.host : extent.hbm) = block;
   state_.apply(extent, ExtentEvent::kBack);
   const std::uint64_t id = begin_move(extent);
+  count(state_.statistics.zero_filled, extent.size);
   lock.unlock();
   const Result<CUevent> event = copier_.zero(*block);
   lock.lock();
@@ -161,7 +162,8 @@ bool Engine::back_may_touch(Lock& lock, InFlight& access) {
   const std::vector<ExtentIndex> touched = access.may_touch;
   for (const ExtentIndex index : touched) {
     const Extent& extent = state_.extents[index];
-    if (extent.state == ExtentState::kAbsent && extent.wanted != turn_) started |= start_back(lock, index, true);
+    if (extent.state == ExtentState::kAbsent && extent.wanted != turn_)
+      started |= start_back(lock, index, true);
   }
   return started;
 }
@@ -173,7 +175,8 @@ Bytes Engine::leaving() const {
   for (const Move& move : moves_) {
     const Extent& extent = state_.extents[move.extent];
     if (move.kind == MoveKind::kOut && extent.move == move.id) sum += extent.size;
-    if (move.kind == MoveKind::kIn && extent.move != move.id) sum += extent.size;  // void: its block comes back
+    if (move.kind == MoveKind::kIn && extent.move != move.id)
+      sum += extent.size;  // void: its block comes back
   }
   for (const Change& change : changes_) {
     const Extent& extent = state_.extents[change.extent];
@@ -282,6 +285,7 @@ bool Engine::put_out(Lock& lock, ExtentIndex index) {
   if (extent.host_current) {
     state_.apply(extent, ExtentEvent::kDropClean);
     count(state_.statistics.clean_drops);
+    count(state_.statistics.dropped_clean, extent.size);
     plan_change(index, host_mapping(extent));
     return true;
   }
@@ -316,7 +320,8 @@ Block* Engine::take_host(Lock& lock, Bytes size) {
 bool Engine::strip_host_copy(Bytes size) {
   Extent* found = nullptr;
   for (Extent& extent : state_.extents) {
-    const bool second = extent.hbm != nullptr && extent.host != nullptr && extent.state == ExtentState::kResident;
+    const bool second =
+        extent.hbm != nullptr && extent.host != nullptr && extent.state == ExtentState::kResident;
     if (!second || extent.move_in_flight) continue;
     if (found == nullptr || extent.size == size || !extent.host_current) found = &extent;
     if (extent.size == size && !extent.host_current) break;

@@ -41,9 +41,13 @@ Result<CUdeviceptr> Heap::allocate(const AllocationAsk& ask) {
 
 // The last freed that may be had now: its work is done, or is ordered before the asker's by their stream.
 std::optional<Heap::FreeSlot> Heap::take_free(FreeList& list, const AllocationAsk& ask) {
+  passed_over_ = false;
   for (auto slot = list.rbegin(); slot != list.rend(); ++slot) {
     const bool ordered = ask.async && slot->pending && slot->until.stream == ask.stream;
-    if (slot->pending && !ordered && !state_.order.done(slot->until)) continue;
+    if (slot->pending && !ordered && !state_.order.done(slot->until)) {
+      passed_over_ = true;
+      continue;
+    }
     const FreeSlot found = *slot;
     list.erase(std::next(slot).base());
     return found;
@@ -58,6 +62,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
     return Status(StatusCode::kOutOfMemory, "all tiers are promised");
   }
   group.freed = false;
+  count(state_.statistics.reused);
   if (slot.pending) group.uses.add(slot.until);
   hand_out(group, slot.slot, ask);
   return group.address + group.slot_size.count() * slot.slot;
@@ -66,8 +71,22 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
 void Heap::hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask) {
   group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context};
   ++group.live_slots;
+  if (group.slots.size() == 1 || group.creation_order == 0) announce(group);
+  count(state_.statistics.allocations);
   live_ += ask.size;
-  set_level(state_.statistics.live_bytes, state_.statistics.live_peak, live_.count());
+  set_level(state_.statistics.live_bytes, state_.statistics.live_peak, live_);
+}
+
+// A reused group is a new allocation to whoever learns; a slab is announced once.
+void Heap::announce(Group& group) {
+  group.creation_order = ++created_;
+  Bytes offset;
+  for (const ExtentIndex index : group.extents) {
+    const Extent& extent = state_.extents[index];
+    state_.advisor.extent_created(
+        {index, extent.group, group.creation_order, group.size, offset, extent.size});
+    offset += extent.size;
+  }
 }
 
 bool Heap::charge(Bytes size) {
@@ -93,8 +112,11 @@ Result<GroupIndex> Heap::make_group(Bytes size, Bytes slot) {
     state_.unused_groups.pop_back();
   }
   Group& group = state_.groups[index];
-  group = Group{.exists = true, .address = address, .size = size, .slot_size = slot};
-  group.creation_order = created_groups_++;
+  group = Group{};
+  group.exists = true;
+  group.address = address;
+  group.size = size;
+  group.slot_size = slot;
   group.slots.resize(size / slot);
   add_extents(index);
   state_.units.set(address, size, index);
@@ -106,8 +128,8 @@ void Heap::add_extents(GroupIndex index) {
   Group& group = state_.groups[index];
   for (Bytes done; done < group.size;) {
     const Bytes left = group.size - done;
-    const Bytes size = left >= state_.settings.large_block ? state_.settings.large_block
-                                                           : state_.settings.small_block;
+    const Bytes size =
+        left >= state_.settings.large_block ? state_.settings.large_block : state_.settings.small_block;
     ExtentIndex extent = static_cast<ExtentIndex>(state_.extents.size());
     if (state_.unused_extents.empty()) {
       state_.extents.emplace_back();
@@ -143,8 +165,9 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   Group& group = state_.groups[index];
   const auto slot = static_cast<std::uint32_t>((address - group.address) / group.slot_size.count());
   live_ -= group.slots[slot].asked;
-  set_level(state_.statistics.live_bytes, state_.statistics.live_peak, live_.count());
+  set_level(state_.statistics.live_bytes, state_.statistics.live_peak, live_);
   group.slots[slot] = {};
+  count(state_.statistics.frees);
   --group.live_slots;
   if (pending != nullptr) group.uses.add(*pending);
   const FreeSlot freed{index, slot, pending != nullptr, pending != nullptr ? *pending : Use{}};
@@ -154,6 +177,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   }
   group.freed = true;
   charged_ -= group.size;
+  for (const ExtentIndex extent : group.extents) state_.advisor.extent_destroyed(extent);
   free_groups_[group.size].push_back(freed);
 }
 

@@ -40,6 +40,9 @@ class Heap {
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   void set_capacity(Bytes capacity) { capacity_ = capacity; }
 
+  // The last ask passed over freed memory whose stream was not known to be done with it.
+  [[nodiscard]] bool waits_for_streams() const { return passed_over_; }
+
   // Freed groups in the order they were freed, for those who need their blocks.
   [[nodiscard]] std::vector<GroupIndex> freed_groups() const;
 
@@ -59,6 +62,7 @@ class Heap {
   void add_extents(GroupIndex index);
   bool bury_absent_groups();
   void hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask);
+  void announce(Group& group);
   bool charge(Bytes size);
 
   MemoryState& state_;
@@ -66,7 +70,8 @@ class Heap {
   Bytes capacity_;
   Bytes charged_;
   Bytes live_;
-  std::uint64_t created_groups_ = 0;
+  bool passed_over_ = false;
+  std::uint64_t created_ = 0;
   std::uint64_t last_buffer_id_ = 0;
   std::map<Bytes, FreeList> free_groups_;  // by size
   std::map<Bytes, FreeList> free_slots_;   // by slot size

@@ -10,10 +10,12 @@ void Mapper::apply(std::span<MappingChange> changes) {
     remap(change);
     if (change.mapped) mapped.push_back(&change);
   }
-  std::sort(mapped.begin(), mapped.end(), [](const auto* a, const auto* b) { return a->address < b->address; });
+  std::sort(mapped.begin(), mapped.end(),
+            [](const auto* a, const auto* b) { return a->address < b->address; });
   for (auto first = mapped.begin(); first != mapped.end();) {
     auto last = first + 1;
-    while (last != mapped.end() && (*(last - 1))->address + (*(last - 1))->size.count() == (*last)->address) ++last;
+    while (last != mapped.end() && (*(last - 1))->address + (*(last - 1))->size.count() == (*last)->address)
+      ++last;
     give_access({first, last});
     first = last;
   }

@@ -7,17 +7,17 @@
 #include <span>
 #include <vector>
 
+#include "src/base/statistics.hpp"
 #include "src/driver/driver.hpp"
 #include "vmm/block_source.hpp"
-#include "vmm/statistics.hpp"
 
 namespace tencache::vmm {
 
 struct MappingChange {
   CUdeviceptr address = 0;
   Bytes size;
-  bool mapped = false;          // something is mapped there now
-  const Block* block = nullptr; // what is to be mapped; null: nothing
+  bool mapped = false;           // something is mapped there now
+  const Block* block = nullptr;  // what is to be mapped; null: nothing
   CUresult result = CUDA_SUCCESS;
 };
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "src/base/clock.hpp"
+#include "src/base/statistics.hpp"
 #include "src/base/status.hpp"
 #include "src/base/units.hpp"
 #include "vmm/advisor.hpp"
 #include "vmm/block_pool.hpp"
 #include "vmm/extent_state.hpp"
-#include "vmm/statistics.hpp"
 #include "vmm/stream_order.hpp"
 #include "vmm/unit_table.hpp"
 
@@ -38,11 +38,11 @@ struct Extent {
   ExtentState state = ExtentState::kAbsent;
   Block* hbm = nullptr;
   Block* host = nullptr;
-  bool host_current = false;   // resident, and `host` has the same bytes
-  bool move_in_flight = false; // a copy of ours reads or writes one of its blocks, valid or void
-  bool mapped = false;         // something is mapped at `address`
-  std::uint64_t move = 0;      // the move that is valid now; 0: none, or void
-  std::uint64_t wanted = 0;    // the engine's turn in which the access being served needed it in HBM
+  bool host_current = false;    // resident, and `host` has the same bytes
+  bool move_in_flight = false;  // a copy of ours reads or writes one of its blocks, valid or void
+  bool mapped = false;          // something is mapped at `address`
+  std::uint64_t move = 0;       // the move that is valid now; 0: none, or void
+  std::uint64_t wanted = 0;     // the engine's turn in which the access being served needed it in HBM
 };
 
 // One allocation of the program.
@@ -58,11 +58,11 @@ struct Allocation {
 // It is the unit of may-touch.
 struct Group {
   bool exists = false;
-  bool freed = false;      // nobody's; kept with its address (and blocks) for the next ask of its size
+  bool freed = false;  // nobody's; kept with its address (and blocks) for the next ask of its size
   bool frozen = false;
   CUdeviceptr address = 0;
-  Bytes size;              // of all extents
-  Bytes slot_size;         // size for a large allocation
+  Bytes size;       // of all extents
+  Bytes slot_size;  // size for a large allocation
   std::uint64_t creation_order = 0;
   std::uint32_t live_slots = 0;
   std::vector<ExtentIndex> extents;
@@ -86,13 +86,18 @@ struct InFlight {
 };
 
 struct MemoryState {
-  MemoryState(const Settings& given, const Clock& its_clock, Advisor& its_advisor, CUdeviceptr base, Bytes size)
-      : settings(given), clock(its_clock), advisor(its_advisor), units(base, size, given.small_block) {}
+  MemoryState(const Settings& given, const Clock& its_clock, Statistics& its_statistics, Advisor& its_advisor,
+              CUdeviceptr base, Bytes size)
+      : settings(given),
+        clock(its_clock),
+        statistics(its_statistics),
+        advisor(its_advisor),
+        units(base, size, given.small_block) {}
 
   const Settings settings;
   const Clock& clock;
+  Statistics& statistics;
   Advisor& advisor;
-  Statistics statistics;
   std::mutex mutex;
   std::condition_variable settled;  // an extent changed its state, or an access ended
   std::condition_variable work;     // the engine has something to do
@@ -108,9 +113,9 @@ struct MemoryState {
   std::deque<InFlight*> waiting;  // accesses that wait, in the order they came; the engine serves the first
   std::vector<GroupIndex> given_up;  // freed groups whose extents lose their blocks as soon as they are idle
   std::vector<CUevent> free_events;
-  bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
+  bool marking = false;          // the engine holds a stream's handle: the stream may not be destroyed
   bool short_of_memory = false;  // something has had to leave: markers are recorded behind accesses
-  Bytes lower_hbm_budget_to;  // asked of the engine, whose pool it is; 0: nothing
+  Bytes lower_hbm_budget_to;     // asked of the engine, whose pool it is; 0: nothing
   bool passive = false;
 
   void wake_engine() {

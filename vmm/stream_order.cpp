@@ -30,9 +30,9 @@ StreamIndex StreamOrder::index(CUstream handle, std::uint64_t thread) {
   }
   Stream& stream = streams_[index];
   stream.handle = handle;
-  stream.kind = per_thread                       ? StreamKind::kPerThread
-                : handle == CU_STREAM_LEGACY     ? StreamKind::kLegacy
-                                                 : StreamKind::kNormal;
+  stream.kind = per_thread                   ? StreamKind::kPerThread
+                : handle == CU_STREAM_LEGACY ? StreamKind::kLegacy
+                                             : StreamKind::kNormal;
   stream.thread = key.thread;
   stream.gone = false;
   by_key_.emplace(key, index);

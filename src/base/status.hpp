@@ -46,6 +46,7 @@ class [[nodiscard]] Result {
   constexpr T& value() { return *value_; }
   constexpr const T& value() const { return *value_; }
   constexpr T* operator->() { return &*value_; }
+  constexpr const T* operator->() const { return &*value_; }
   constexpr T& operator*() { return *value_; }
   constexpr const T& operator*() const { return *value_; }
 

@@ -1,0 +1,30 @@
+// Gives a policy its say in the mechanism: translates what vmm tells and asks into the policy's words. Called
+// by vmm. Thread rule: under the memory's mutex. Failure rule: passes the policy's 'nothing' on.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "policy/policy.hpp"
+#include "vmm/advisor.hpp"
+
+namespace tencache::runtime {
+
+class PolicyAdvisor final : public vmm::Advisor {
+ public:
+  explicit PolicyAdvisor(std::unique_ptr<policy::Policy> policy) : policy_(std::move(policy)) {}
+  void extent_created(const vmm::NewExtent& extent) override;
+  void extent_destroyed(vmm::ExtentIndex extent) override;
+  void access(const vmm::AdvisedAccess& access) override;
+  std::optional<vmm::ExtentIndex> victim(const vmm::MemoryView& view) override;
+  std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView& view) override;
+  std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView& view) override;
+
+ private:
+  policy::Residency residency(const vmm::MemoryView& view);
+
+  std::unique_ptr<policy::Policy> policy_;
+  std::vector<policy::ExtentState> extents_;
+};
+
+}  // namespace tencache::runtime

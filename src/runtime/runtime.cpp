@@ -1,0 +1,324 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "src/base/log.hpp"
+#include "src/base/summary.hpp"
+#include "src/runtime/runtime_impl.hpp"
+
+namespace tencache::runtime {
+
+namespace {
+
+constexpr Bytes kMostArena = 1024_GiB;  // a device
+constexpr Bytes kLeastArena = 1_GiB;
+
+// Names the calling thread, for its per-thread default stream.
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> last{0};
+  thread_local const std::uint64_t own = ++last;
+  return own;
+}
+
+bool is_power_of_two_part(std::uint64_t total, int parts) {
+  return total % static_cast<unsigned>(parts) == 0;
+}
+
+}  // namespace
+
+Runtime* start(const Driver& driver, const Options& options) noexcept {
+  int count = 0;
+  if (driver.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0) return nullptr;
+  return new RuntimeImpl(driver, options, count);  // lives as long as the process
+}
+
+RuntimeImpl::RuntimeImpl(const Driver& driver, const Options& options, int device_count)
+    : driver_(driver),
+      options_(options),
+      started_at_(clock_.now()),
+      device_count_(std::min<int>(device_count, kMostDevices)),
+      process_(getpid()) {}
+
+Arena RuntimeImpl::arena() const noexcept {
+  return {arena_base_.load(std::memory_order_relaxed), arena_size_.load(std::memory_order_acquire)};
+}
+
+// ---- which device
+
+ManagedDevice* RuntimeImpl::current_device(bool may_open) noexcept {
+  if (passive_.load(std::memory_order_relaxed)) return nullptr;
+  CUcontext context = nullptr;
+  if (driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return nullptr;
+  for (int i = 0; i < device_count_; ++i) {
+    ManagedDevice* managed = slots_[static_cast<std::size_t>(i)].managed.load(std::memory_order_acquire);
+    if (managed != nullptr && managed->context == context) return managed;
+  }
+  return may_open ? open_current(context) : nullptr;
+}
+
+ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
+  CUdevice device = 0;
+  if (driver_.cuCtxGetDevice(&device) != CUDA_SUCCESS || device < 0 || device >= device_count_)
+    return nullptr;
+  const std::lock_guard<std::mutex> lock(opening_);
+  Slot& slot = slots_[static_cast<std::size_t>(device)];
+  if (slot.managed.load() != nullptr || slot.tried) {
+    ManagedDevice* managed = slot.managed.load();
+    return managed != nullptr && managed->context == context ? managed : nullptr;
+  }
+  CUcontext primary = nullptr;
+  if (driver_.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) return nullptr;
+  if (primary != context) {  // another context's memory is not managed
+    driver_.cuDevicePrimaryCtxRelease_v2(device);
+    return nullptr;
+  }
+  slot.tried = true;
+  Status why;
+  if (reserve_arena()) {
+    const CUdeviceptr base = arena_base_ + slice_ * static_cast<unsigned>(device);
+    auto opened =
+        open_device({&driver_, &clock_, &statistics_, &options_, {base, Bytes(slice_)}}, device, primary);
+    if (opened.ok()) {
+      slot.managed.store(opened->release(), std::memory_order_release);
+      arena_size_.store(slice_ * static_cast<unsigned>(device_count_), std::memory_order_release);
+      return slot.managed.load();
+    }
+    why = opened.status();
+  } else {
+    why = Status(StatusCode::kNotSupported, "the driver grants no address range");
+  }
+  driver_.cuDevicePrimaryCtxRelease_v2(device);
+  log::warn("device {} is left to the driver, memory cannot be oversubscribed: {} (code {})", device,
+            why.what(), why.driver_code());
+  return nullptr;
+}
+
+bool RuntimeImpl::reserve_arena() {
+  if (slice_ != 0) return true;
+  const auto devices = static_cast<unsigned>(device_count_);
+  Result<vmm::ReservedRange> range = vmm::reserve_range(driver_, kMostArena * devices, kLeastArena * devices);
+  if (!range.ok()) return false;
+  slice_ = range->size.count() / devices;
+  arena_base_.store(range->base, std::memory_order_relaxed);
+  return is_power_of_two_part(range->size.count(), device_count_);
+}
+
+ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
+  const Arena whole = arena();
+  if (address - whole.base >= whole.size || passive_.load(std::memory_order_relaxed)) return nullptr;
+  return slots_[(address - whole.base) / slice_].managed.load(std::memory_order_acquire);
+}
+
+// By what it touches; an access without addresses belongs to the current context.
+ManagedDevice* RuntimeImpl::device_of(const Access& access) noexcept {
+  if (arena().size == 0) return nullptr;
+  if (!access.pointers.empty()) return device_at(access.pointers.front());
+  if (access.destination.size.count() > 0) return device_at(access.destination.base);
+  if (access.source.size.count() > 0) return device_at(access.source.base);
+  return current_device(false);
+}
+
+// ---- allocation
+
+Runtime::Verdict RuntimeImpl::allocate(const AllocationRequest& request, CUdeviceptr* address,
+                                       CUresult* result) noexcept {
+  if (request.size.count() == 0 || address == nullptr) return Verdict::kNotOurs;  // the driver has the code
+  ManagedDevice* device = current_device(true);
+  if (device == nullptr) return Verdict::kNotOurs;
+  const bool async = request.kind == AllocationKind::kAsync || request.kind == AllocationKind::kPool;
+  if (async) {
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult asked = driver_.cuStreamIsCapturing(request.stream.handle, &capture);
+    if (asked != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE) return Verdict::kNotOurs;
+  }
+  const vmm::AllocationAsk ask{request.size, async, 0, device->context};
+  Result<CUdeviceptr> made = device->memory->allocate(ask, request.stream.handle, this_thread());
+  *result = made.ok() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (made.ok()) *address = *made;
+  return Verdict::kAnswered;
+}
+
+// As cudaFree: everything enqueued before, on every stream, is done before the bytes change hands, and the
+// call waits for it (kFreeWaits).
+Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr) return Verdict::kNotOurs;
+  *result = CUDA_ERROR_INVALID_VALUE;
+  if (!device->memory->is_base(address)) return Verdict::kAnswered;
+  const std::uint64_t number = device->memory->last_number();
+  if (!device->memory->idle()) {
+    driver_.cuCtxPushCurrent_v2(device->context);
+    const CUresult waited = driver_.cuCtxSynchronize();
+    CUcontext popped = nullptr;
+    driver_.cuCtxPopCurrent_v2(&popped);
+    if (waited != CUDA_SUCCESS) {
+      *result = waited;
+      return Verdict::kAnswered;
+    }
+    device->memory->context_waited(number);
+  }
+  if (device->memory->free_now(address)) *result = CUDA_SUCCESS;
+  return Verdict::kAnswered;
+}
+
+Runtime::Verdict RuntimeImpl::free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr) return Verdict::kNotOurs;
+  const bool freed = device->memory->free_behind(address, stream.handle, this_thread());
+  *result = freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return Verdict::kAnswered;
+}
+
+// ---- accesses
+
+namespace {
+
+vmm::AccessAsk ask_of(const Access& access) {
+  vmm::AccessAsk ask;
+  ask.stream = access.stream.handle;
+  ask.thread = this_thread();
+  ask.signature = access.signature;
+  ask.opaque = access.opaque || access.kind == AccessKind::kGraph;
+  ask.may_run_from_host = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
+  ask.host_wait = access.kind == AccessKind::kHostFunction || access.kind == AccessKind::kStreamWait;
+  ask.pointers = access.pointers;
+  ask.ranges = {
+      {{access.destination.base, access.destination.size}, {access.source.base, access.source.size}}};
+  return ask;
+}
+
+std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
+
+}  // namespace
+
+runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
+  ManagedDevice* device = device_of(access);
+  if (device == nullptr) return {true, CUDA_SUCCESS, 0};
+  const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access));
+  if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
+  if (access.parts != nullptr && access.kind != AccessKind::kLaunch) return issue_in_parts(*device, access);
+  log::warn("out of memory: {}; HBM for it: TENCACHE_HBM", admitted.status().what());
+  return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
+}
+
+// A copy larger than HBM: pieces that end where an extent ends on either side, each let in by itself.
+runtime::Admission RuntimeImpl::issue_in_parts(ManagedDevice& device, const Access& access) noexcept {
+  const std::uint64_t size = std::max(access.destination.size, access.source.size).count();
+  const std::uint64_t block = device.settings.small_block.count();
+  const auto up_to_block_end = [block](const Range& range, std::uint64_t offset) {
+    return range.size.count() == 0 ? block : block - (range.base + offset) % block;
+  };
+  count(statistics_.split_copies);
+  for (std::uint64_t offset = 0; offset < size;) {
+    const std::uint64_t piece = std::min<std::uint64_t>(
+        {size - offset, up_to_block_end(access.destination, offset), up_to_block_end(access.source, offset)});
+    Access part = access;
+    const auto cut = [&](const Range& whole) {
+      return whole.size.count() == 0 ? Range{} : Range{whole.base + offset, Bytes(piece)};
+    };
+    part.destination = cut(access.destination);
+    part.source = cut(access.source);
+    const vmm::AccessAsk ask = ask_of(part);
+    const Result<vmm::InFlight*> admitted = device.memory->admit(ask);
+    if (!admitted.ok()) return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
+    const CUresult issued =
+        access.parts->issue(offset, Bytes(piece), part.destination.base, part.source.base);
+    device.memory->leave(*admitted, ask);
+    if (issued != CUDA_SUCCESS) return {false, issued, 0};
+    offset += piece;
+  }
+  return {false, CUDA_SUCCESS, 0};
+}
+
+void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) noexcept {
+  if (ticket == 0) return;
+  ManagedDevice* device = device_of(access);
+  if (device == nullptr) return;
+  device->memory->leave(reinterpret_cast<vmm::InFlight*>(ticket), ask_of(access));
+}
+
+bool RuntimeImpl::make_room_for_pass_through() noexcept {
+  ManagedDevice* device = current_device(false);
+  if (device == nullptr) return false;
+  const Bytes by = std::max(device->settings.hbm_budget / 16, device->settings.large_block * 2);
+  return device->memory->give_back_to_driver(by, 1000_ms);
+}
+
+// The markers tell; a synchronisation of one thread says nothing about what others enqueued meanwhile.
+void RuntimeImpl::stream_synchronized(Stream) noexcept {}
+void RuntimeImpl::context_synchronized() noexcept {}
+
+void RuntimeImpl::stream_about_to_be_destroyed(CUstream stream) noexcept {
+  if (ManagedDevice* device = current_device(false)) device->memory->stream_about_to_be_destroyed(stream);
+}
+
+void RuntimeImpl::primary_context_reset(CUdevice device) noexcept {
+  if (device < 0 || device >= device_count_) return;
+  const std::lock_guard<std::mutex> lock(opening_);
+  Slot& slot = slots_[static_cast<std::size_t>(device)];
+  slot.tried = false;
+  ManagedDevice* managed = slot.managed.exchange(nullptr);
+  if (managed != nullptr) managed->memory->go_passive(false);  // calls may still be in it: it is not deleted
+}
+
+// ---- queries
+
+bool RuntimeImpl::memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept {
+  ManagedDevice* device = current_device(true);
+  if (device == nullptr) return false;
+  const vmm::DeviceMemory::Figures figures = device->memory->figures();
+  const Bytes granted = figures.capacity > figures.charged ? figures.capacity - figures.charged : Bytes();
+  const bool all_tiers = options_.report == MemoryReport::kVirtual;
+  const Bytes total = all_tiers ? figures.capacity : device->total;
+  if (free_bytes != nullptr) *free_bytes = std::min(granted, total).count();
+  if (total_bytes != nullptr) *total_bytes = total.count();
+  return true;
+}
+
+bool RuntimeImpl::address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr) return false;
+  const auto found = device->memory->find(address);
+  if (!found) return false;
+  if (base != nullptr) *base = found->base;
+  if (size != nullptr) *size = found->allocation.asked.count();
+  return true;
+}
+
+bool RuntimeImpl::pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
+                                    CUresult* result) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr || data == nullptr) return false;
+  const auto found = device->memory->find(address);
+  if (!found) {
+    *result = CUDA_ERROR_INVALID_VALUE;
+    return true;
+  }
+  return managed_pointer_attribute(*device, *found, attribute, address, data, result);
+}
+
+// ---- the end
+
+void RuntimeImpl::go_passive() noexcept {
+  passive_.store(true);
+  const bool forked = getpid() != process_;
+  for (Slot& slot : slots_) {
+    ManagedDevice* managed = slot.managed.load();
+    if (managed != nullptr) managed->memory->go_passive(forked);
+  }
+}
+
+void RuntimeImpl::print_summary() noexcept {
+  SummaryFacts facts{};
+  for (Slot& slot : slots_) {
+    const ManagedDevice* managed = slot.managed.load();
+    if (managed == nullptr) continue;
+    facts.hbm_limit += managed->settings.hbm_budget;
+    facts.hbm_device += managed->total;
+    facts.host_limit += managed->settings.host_budget;
+  }
+  facts.elapsed = clock_.now() - started_at_;
+  write_summary(statistics_, facts, options_.summary);
+}
+
+}  // namespace tencache::runtime

@@ -1,0 +1,73 @@
+// The runtime behind its face: finds the device a call is about and hands it to vmm. Made by start(). Thread
+// rule: as Runtime's. Failure rule: as Runtime's.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "src/base/options.hpp"
+#include "src/runtime/managed_device.hpp"
+#include "src/runtime/runtime.hpp"
+
+namespace tencache::runtime {
+
+class RuntimeImpl final : public Runtime {
+ public:
+  RuntimeImpl(const Driver& driver, const Options& options, int device_count);
+
+  Arena arena() const noexcept override;
+  Verdict allocate(const AllocationRequest& request, CUdeviceptr* address,
+                   CUresult* result) noexcept override;
+  Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept override;
+  Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept override;
+  Admission before(const Access& access) noexcept override;
+  void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept override;
+  bool make_room_for_pass_through() noexcept override;
+  void stream_synchronized(Stream stream) noexcept override;
+  void context_synchronized() noexcept override;
+  void stream_about_to_be_destroyed(CUstream stream) noexcept override;
+  void primary_context_reset(CUdevice device) noexcept override;
+  bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override;
+  bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept override;
+  bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
+                         CUresult* result) noexcept override;
+  void go_passive() noexcept override;
+  void print_summary() noexcept override;
+
+ private:
+  static constexpr std::size_t kMostDevices = 64;
+  struct Slot {
+    std::atomic<ManagedDevice*> managed{nullptr};
+    bool tried = false;  // under opening_
+  };
+
+  // The managed device whose primary context is current; `may_open` makes it managed.
+  ManagedDevice* current_device(bool may_open) noexcept;
+  ManagedDevice* open_current(CUcontext context) noexcept;
+  ManagedDevice* device_at(CUdeviceptr address) noexcept;
+  ManagedDevice* device_of(const Access& access) noexcept;
+  bool reserve_arena();
+  Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
+
+  const Driver& driver_;
+  const Options options_;
+  const MonotonicClock clock_;
+  Statistics statistics_;
+  const Nanoseconds started_at_;
+  const int device_count_;
+  const pid_t process_;
+  std::mutex opening_;
+  std::array<Slot, kMostDevices> slots_;
+  std::atomic<CUdeviceptr> arena_base_{0};
+  std::atomic<std::uint64_t> arena_size_{0};
+  std::uint64_t slice_ = 0;  // of the arena, one device's part
+  std::atomic<bool> passive_{false};
+};
+
+// Pointer attributes of a managed allocation as cudaMalloc's memory has them; false: ask the driver.
+bool managed_pointer_attribute(const ManagedDevice& device, const vmm::DeviceMemory::Found& found,
+                               CUpointer_attribute attribute, CUdeviceptr address, void* data,
+                               CUresult* result) noexcept;
+
+}  // namespace tencache::runtime
