@@ -1,0 +1,257 @@
+#include "tests/vmm/memory_harness.hpp"
+
+namespace tencache::test {
+namespace {
+
+using vmm::ExtentState;
+
+class DeviceMemoryTest : public testing::TestWithParam<bool> {
+ protected:
+  // Lets a launch in that has to wait, with the engine's turns made from a second thread of control: the
+  // machine has a thread of its own here.
+  DeviceMemoryTest() : machine(GetParam(), 16, 0, true) { stream = machine.fake.make_stream(); }
+  ~DeviceMemoryTest() override { EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{}); }
+  bool detached() const { return GetParam(); }
+
+  Machine machine;
+  CUstream stream;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, DeviceMemoryTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "detached" : "mapped"; });
+
+// Lets GPU work happen in the background, as a GPU does.
+class Gpu {
+ public:
+  explicit Gpu(FakeDriver& fake)
+      : thread_([this, &fake] {
+          while (!stop_) {
+            fake.run_everything();
+            std::this_thread::yield();
+          }
+          fake.run_everything();
+        }) {}
+  ~Gpu() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+TEST_P(DeviceMemoryTest, MemoryIsZeroAtFirstTouchAndKeepsWhatIsStored) {
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr a = machine.allocate(10 * kPage);
+  EXPECT_FALSE(machine.fake.mapped(a));  // lazy
+  ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 0), expect(a + 10 * kPage - 4, 0), store(a, 7)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 7)}).ok());
+}
+
+TEST_P(DeviceMemoryTest, MoreThanHbmKeepsItsBytes) {
+  const Gpu gpu(machine.fake);
+  std::vector<CUdeviceptr> tensors;
+  for (std::uint32_t i = 0; i < 8; ++i) tensors.push_back(machine.allocate(6 * kPage));
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      const CUdeviceptr t = tensors[i];
+      const std::uint32_t before = round == 0 ? 0 : 100 * (round - 1) + i;
+      ASSERT_TRUE(machine
+                      .launch(stream, {t},
+                              {expect(t, before), expect(t + 5 * kPage, before), store(t, 100 * round + i),
+                               store(t + 5 * kPage, 100 * round + i)})
+                      .ok());
+    }
+  }
+  EXPECT_GT(machine.statistics.evictions.load(), 0u);
+  EXPECT_LE(machine.statistics.hbm_peak.load(), machine.settings.hbm_budget.count());
+}
+
+TEST_P(DeviceMemoryTest, NothingIsCreatedOrMappedInASteadyStepThatFits) {
+  const Gpu gpu(machine.fake);
+  const auto step = [&] {
+    const CUdeviceptr a = machine.allocate(5 * kPage);
+    const CUdeviceptr b = machine.allocate(100);
+    ASSERT_TRUE(machine.launch(stream, {a, b}, {store(a, 1)}).ok());
+    machine.fake.run_all(stream);
+    machine.memory->context_waited(machine.memory->last_number());
+    ASSERT_TRUE(machine.memory->free_now(a));
+    ASSERT_TRUE(machine.memory->free_now(b));
+  };
+  step();
+  const std::uint64_t created = machine.statistics.blocks_created;
+  const std::uint64_t mapped = machine.statistics.mapping_calls;
+  for (int i = 0; i < 5; ++i) step();
+  EXPECT_EQ(machine.statistics.blocks_created.load(), created);
+  if (!detached()) {
+    EXPECT_EQ(machine.statistics.mapping_calls.load(), mapped);
+  }
+}
+
+TEST_P(DeviceMemoryTest, OneAccessLargerThanHbm) {
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr big = machine.allocate(20 * kPage);
+  ASSERT_NE(big, 0u);
+  const Status status = machine.launch(stream, {big}, {store(big, 1), store(big + 19 * kPage, 2)});
+  EXPECT_EQ(status.code(), detached() ? StatusCode::kOutOfMemory : StatusCode::kOk);
+  if (!detached()) {
+    ASSERT_TRUE(machine.launch(stream, {big}, {expect(big, 1), expect(big + 19 * kPage, 2)}).ok());
+  }
+}
+
+TEST_P(DeviceMemoryTest, TheAccountIsStrict) {
+  EXPECT_EQ(machine.allocate(1ull << 40), 0u);
+  std::vector<CUdeviceptr> all;
+  while (const CUdeviceptr more = machine.allocate(8 * kPage)) all.push_back(more);
+  const auto figures = machine.memory->figures();
+  EXPECT_LE(figures.charged, figures.capacity);
+  EXPECT_GT(figures.charged + Bytes(8 * kPage), figures.capacity);
+  ASSERT_TRUE(machine.memory->free_now(all.back()));
+  EXPECT_EQ(machine.allocate(8 * kPage), all.back());  // the last freed comes first
+}
+
+TEST_P(DeviceMemoryTest, FreesAnswerAsTheDriver) {
+  const CUdeviceptr a = machine.allocate(8 * kPage);
+  EXPECT_FALSE(machine.memory->free_now(a + 256));
+  EXPECT_TRUE(machine.memory->free_now(a));
+  EXPECT_FALSE(machine.memory->free_now(a));
+  const CUdeviceptr small = machine.allocate(64);
+  EXPECT_FALSE(machine.memory->free_now(small + 32));
+  EXPECT_TRUE(machine.memory->free_now(small));
+  EXPECT_FALSE(machine.memory->free_now(small));
+}
+
+TEST(DetachedTest, FreedMemoryIsDead) {
+  Machine machine(true, 16, 0, true);
+  const CUstream stream = machine.fake.make_stream();
+  const CUdeviceptr a = machine.allocate(8 * kPage);
+  {
+    const Gpu gpu(machine.fake);
+    ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  }
+  machine.memory->context_waited(machine.memory->last_number());
+  EXPECT_TRUE(machine.fake.mapped(a));
+  ASSERT_TRUE(machine.memory->free_now(a));
+  EXPECT_FALSE(machine.fake.mapped(a));
+}
+
+// ---- the engine, turn by turn
+
+class TurnTest : public testing::TestWithParam<bool> {
+ protected:
+  TurnTest() : machine(GetParam(), 8) {
+    stream = machine.fake.make_stream();
+    out = machine.fake.streams()[2];  // made by the copier, before ours
+    in = machine.fake.streams()[3];
+  }
+  ~TurnTest() override { EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{}); }
+
+  // Touches `address` from a second thread while this one makes turns and lets our copies run.
+  void bring_in(CUdeviceptr address) {
+    std::atomic<bool> done{false};
+    std::thread program([&] {
+      EXPECT_TRUE(machine.launch(stream, {address}, {store(address, 1)}).ok());
+      done = true;
+    });
+    while (!done) {
+      machine.turns(1);
+      machine.fake.run_all(in);
+      machine.fake.run_all(out);
+      machine.fake.run_all(stream);
+    }
+    program.join();
+    machine.fake.run_all(stream);
+  }
+
+  Machine machine;
+  CUstream stream;
+  CUstream out;
+  CUstream in;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, TurnTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "detached" : "mapped"; });
+
+TEST_P(TurnTest, ATouchOfALeavingExtentCancelsTheMove) {
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  const CUdeviceptr b = machine.allocate(4 * kPage);
+  const CUdeviceptr c = machine.allocate(4 * kPage);
+  bring_in(a);
+  bring_in(b);
+  std::atomic<bool> done{false};
+  std::thread program([&] {
+    EXPECT_TRUE(machine.launch(stream, {c}, {store(c, 3)}).ok());
+    done = true;
+  });
+  while (machine.extent_at(a).state != ExtentState::kLeaving) machine.turns(1);
+  // The copy is under way; now the program stores, which the copy may or may not have seen.
+  machine.fake.run_step(out);
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 77), store(a + 4 * kPage - 4, 78)}).ok());
+  EXPECT_EQ(machine.extent_at(a).state, ExtentState::kResident);
+  EXPECT_EQ(machine.statistics.cancels.load(), 1u);
+  while (!done) {
+    machine.turns(1);
+    machine.fake.run_everything();
+  }
+  program.join();
+  std::atomic<bool> read{false};
+  std::thread reader([&] {
+    EXPECT_TRUE(machine.launch(stream, {a}, {expect(a, 77), expect(a + 4 * kPage - 4, 78)}).ok());
+    read = true;
+  });
+  while (!read) {
+    machine.turns(1);
+    machine.fake.run_everything();
+  }
+  reader.join();
+  machine.fake.run_everything();
+}
+
+TEST_P(TurnTest, NoMappingChangesUnderAKernelThatMayTouchIt) {
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  const CUdeviceptr b = machine.allocate(4 * kPage);
+  const CUdeviceptr c = machine.allocate(4 * kPage);
+  bring_in(a);
+  bring_in(b);
+  const CUstream other = machine.fake.make_stream();
+  ASSERT_TRUE(machine.launch(other, {a, b}, {store(a, 5), store(a, 6), store(b, 7), store(b, 8)}).ok());
+  ASSERT_TRUE(machine.fake.run_step(other));  // it runs, and stays running
+  std::atomic<bool> done{false};
+  std::thread program([&] {
+    EXPECT_TRUE(machine.launch(stream, {c}, {store(c, 3)}).ok());
+    done = true;
+  });
+  for (int i = 0; i < 50; ++i) {
+    machine.turns(1);
+    machine.fake.run_all(in);
+    machine.fake.run_all(out);
+  }
+  EXPECT_EQ(machine.extent_at(a).state, ExtentState::kResident);
+  EXPECT_EQ(machine.extent_at(b).state, ExtentState::kResident);
+  machine.fake.run_all(other);
+  while (!done) {
+    machine.turns(1);
+    machine.fake.run_everything();
+  }
+  program.join();
+  machine.fake.run_everything();
+}
+
+TEST(RefusalTest, AFailedCopyLosesNothing) {
+  Machine machine(true, 8, 0, true);
+  const CUstream stream = machine.fake.make_stream();
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  const CUdeviceptr b = machine.allocate(4 * kPage);
+  const CUdeviceptr c = machine.allocate(4 * kPage);
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {b}, {store(b, 2)}).ok());
+  machine.fake.fail_next("cuMemcpyDtoHAsync_v2", CUDA_ERROR_UNKNOWN);
+  ASSERT_TRUE(machine.launch(stream, {c}, {store(c, 3)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {a, b}, {expect(a, 1), expect(b, 2)}).ok());
+  EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace tencache::test

@@ -1,0 +1,113 @@
+// A driver for unit tests: the rules of virtual memory management asserted, device memory that is host
+// memory, streams that do nothing until the test, or a random choice at each call, lets them. Kernels are
+// lists of steps, so that a mapping can change in the middle of one. Thread rule: every call from any thread.
+// Failure rule: a broken rule or a touch of a dead address is counted in `faults` with its reason.
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/driver/driver.hpp"
+
+namespace tencache::test {
+
+class FakeDriver {
+ public:
+  struct Limits {
+    std::size_t hbm = 1u << 20;
+    std::size_t granularity = 4096;
+    bool host_vmm = true;
+    std::uint64_t seed = 0;  // 0: streams move only by run_* and synchronising calls
+  };
+  explicit FakeDriver(const Limits& limits);
+  ~FakeDriver();
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  [[nodiscard]] const Driver& driver() const { return driver_; }
+
+  using Step = std::function<void(FakeDriver&)>;
+  // A kernel: its steps run in order, other streams' work may run between them.
+  void launch(CUstream stream, std::vector<Step> steps);
+  CUstream make_stream();
+  // Lets one operation's step of this stream happen; false when there is none.
+  bool run_step(CUstream stream);
+  void run_all(CUstream stream);
+  void run_everything();
+  [[nodiscard]] std::size_t queued(CUstream stream);
+
+  // As a kernel sees memory. A dead address counts a fault and reads 0.
+  std::uint32_t load(CUdeviceptr address);
+  void store(CUdeviceptr address, std::uint32_t value);
+  [[nodiscard]] bool mapped(CUdeviceptr address);
+
+  [[nodiscard]] std::vector<std::string> faults();
+  [[nodiscard]] std::size_t calls(const std::string& name);
+  // The next call of that name fails with the code.
+  void fail_next(const std::string& name, CUresult code);
+  [[nodiscard]] std::size_t hbm_created();
+  // Streams of the driver's user that were made after this one: the engine's own.
+  [[nodiscard]] std::vector<CUstream> streams();
+
+ private:
+  friend struct FakeCalls;
+  struct Physical {
+    std::vector<unsigned char> bytes;
+    bool on_device = true;
+    bool released = false;
+    int mappings = 0;
+  };
+  struct Mapping {
+    std::size_t size;
+    std::shared_ptr<Physical> physical;
+    bool accessible = false;
+  };
+  struct Operation {
+    std::vector<Step> steps;
+    std::size_t next = 0;
+  };
+  struct Stream {
+    std::deque<Operation> operations;
+  };
+  struct Event {
+    bool recorded = false;
+    bool done = true;
+    std::uint64_t generation = 0;
+  };
+
+  CUresult called(const char* name);
+  unsigned char* translate(CUdeviceptr address, std::size_t size);
+  void fault(const std::string& why);
+  void push(CUstream stream, std::vector<Step> steps);
+  Stream& stream_at(CUstream stream);
+  void some_progress();
+  CUresult move_bytes(CUstream stream, std::function<unsigned char*(FakeDriver&)> to,
+                      std::function<unsigned char*(FakeDriver&)> from, std::size_t size);
+
+  Driver driver_;
+  const Limits limits_;
+  std::recursive_mutex mutex_;
+  std::mt19937_64 random_;
+  std::map<CUdeviceptr, std::size_t> reserved_;
+  std::map<CUdeviceptr, Mapping> mappings_;
+  std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> handles_;
+  std::map<CUstream, Stream> streams_;
+  std::map<CUevent, std::shared_ptr<Event>> events_;
+  std::set<void*> pinned_;
+  std::map<std::string, std::size_t> calls_;
+  std::map<std::string, CUresult> failures_;
+  std::vector<std::string> faults_;
+  std::uint64_t last_handle_ = 0x1000;
+  std::size_t hbm_created_ = 0;
+};
+
+}  // namespace tencache::test

@@ -1,0 +1,108 @@
+// A device memory over the fake driver, with the oldest extent as victim; and the program's side of an
+// access.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <list>
+
+#include "src/base/statistics.hpp"
+#include "tests/vmm/fake_driver.hpp"
+#include "vmm/arena.hpp"
+#include "vmm/device_memory.hpp"
+
+namespace tencache::test {
+
+class OldestFirst final : public vmm::Advisor {
+ public:
+  void extent_created(const vmm::NewExtent& extent) override { order_.push_back(extent.extent); }
+  void extent_destroyed(vmm::ExtentIndex extent) override { order_.remove(extent); }
+  void access(const vmm::AdvisedAccess& access) override {
+    for (const vmm::ExtentIndex extent : access.will_touch) {
+      order_.remove(extent);
+      order_.push_back(extent);
+    }
+  }
+  std::optional<vmm::ExtentIndex> victim(const vmm::MemoryView& view) override {
+    for (const vmm::ExtentIndex extent : order_) {
+      const vmm::ExtentView& seen = view.extents[extent];
+      if (seen.home == vmm::Home::kHbm && !seen.held && !seen.moving) return extent;
+    }
+    return std::nullopt;
+  }
+  std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView&) override { return std::nullopt; }
+  std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView&) override { return std::nullopt; }
+
+ private:
+  std::list<vmm::ExtentIndex> order_;
+};
+
+inline constexpr std::uint64_t kPage = 4096;
+
+struct Machine {
+  explicit Machine(bool detached, std::uint64_t hbm_pages = 16, std::uint64_t seed = 0, bool threaded = false)
+      : fake({.hbm = 4 * kPage * hbm_pages, .granularity = kPage, .host_vmm = true, .seed = seed}) {
+    settings.hbm_budget = Bytes(kPage * hbm_pages);
+    settings.host_budget = Bytes(kPage * 256);
+    settings.small_block = Bytes(kPage);
+    settings.large_block = Bytes(4 * kPage);
+    settings.detached = detached;
+    const auto arena = vmm::reserve_range(fake.driver(), 1_GiB, 1_GiB);
+    const auto aliases = vmm::reserve_range(fake.driver(), 64_MiB, 64_MiB);
+    const vmm::DeviceMemory::Parts parts{&fake.driver(), &clock, &statistics, &advisor, 0, nullptr};
+    auto opened =
+        vmm::DeviceMemory::open(parts, settings, {arena->base, arena->size, aliases->base, aliases->size},
+                                {CU_MEM_LOCATION_TYPE_HOST, {0}});
+    memory = std::move(*opened);
+    if (threaded) memory->start_thread();
+  }
+
+  CUdeviceptr allocate(std::uint64_t size) {
+    Result<CUdeviceptr> made = memory->allocate({Bytes(size)}, nullptr, 1);
+    return made.ok() ? *made : 0;
+  }
+  vmm::AccessAsk kernel(CUstream stream, std::span<const CUdeviceptr> pointers) {
+    vmm::AccessAsk ask;
+    ask.stream = stream;
+    ask.thread = 1;
+    ask.may_run_from_host = true;
+    ask.pointers = pointers;
+    return ask;
+  }
+  // One whole launch: let in, enqueued, numbered.
+  Status launch(CUstream stream, std::vector<CUdeviceptr> pointers, std::vector<FakeDriver::Step> steps) {
+    const vmm::AccessAsk ask = kernel(stream, pointers);
+    Result<vmm::InFlight*> admitted = memory->admit(ask);
+    if (!admitted.ok()) return admitted.status();
+    fake.launch(stream, std::move(steps));
+    memory->leave(*admitted, ask);
+    return {};
+  }
+  void turns(int count) {
+    for (int i = 0; i < count; ++i) memory->turn();
+  }
+  const vmm::Extent& extent_at(CUdeviceptr address) {
+    vmm::MemoryState& state = memory->state();
+    for (const vmm::ExtentIndex index : state.groups[state.units.group_at(address)].extents) {
+      const vmm::Extent& extent = state.extents[index];
+      if (address - extent.address < extent.size.count()) return extent;
+    }
+    std::abort();
+  }
+
+  FakeDriver fake;
+  MonotonicClock clock;
+  Statistics statistics;
+  OldestFirst advisor;
+  vmm::Settings settings;
+  std::unique_ptr<vmm::DeviceMemory> memory;
+};
+
+inline FakeDriver::Step store(CUdeviceptr address, std::uint32_t value) {
+  return [=](FakeDriver& gpu) { gpu.store(address, value); };
+}
+inline FakeDriver::Step expect(CUdeviceptr address, std::uint32_t value) {
+  return [=](FakeDriver& gpu) { EXPECT_EQ(gpu.load(address), value); };
+}
+
+}  // namespace tencache::test
