@@ -222,6 +222,7 @@ TEST_P(TurnTest, NoMappingChangesUnderAKernelThatMayTouchIt) {
     EXPECT_TRUE(machine.launch(stream, {c}, {store(c, 3)}).ok());
     done = true;
   });
+  machine.await_waiting();
   for (int i = 0; i < 50; ++i) {
     machine.turns(1);
     machine.fake.run_all(in);

@@ -432,6 +432,9 @@ void FakeDriver::some_progress() {
   for (std::uint64_t steps = random_() % 4; steps > 0; --steps) {
     auto stream = streams_.begin();
     std::advance(stream, static_cast<long>(random_() % streams_.size()));
+    // Odd seeds: the program runs far ahead of its streams, while our copies (made first) are quick.
+    const bool ours = std::distance(streams_.begin(), stream) < 4;
+    if (!ours && limits_.seed % 2 == 1 && random_() % 8 != 0) continue;
     run_step(stream->first);
   }
 }

@@ -13,7 +13,8 @@
 
 namespace tencache::test {
 
-class OldestFirst final : public vmm::Advisor {
+// `worst`: the newest first, which is most often still in use.
+class ByAge final : public vmm::Advisor {
  public:
   void extent_created(const vmm::NewExtent& extent) override { order_.push_back(extent.extent); }
   void extent_destroyed(vmm::ExtentIndex extent) override { order_.remove(extent); }
@@ -24,12 +25,15 @@ class OldestFirst final : public vmm::Advisor {
     }
   }
   std::optional<vmm::ExtentIndex> victim(const vmm::MemoryView& view) override {
-    for (const vmm::ExtentIndex extent : order_) {
+    std::list<vmm::ExtentIndex> order = order_;
+    if (worst) order.reverse();
+    for (const vmm::ExtentIndex extent : order) {
       const vmm::ExtentView& seen = view.extents[extent];
       if (seen.home == vmm::Home::kHbm && !seen.held && !seen.moving) return extent;
     }
     return std::nullopt;
   }
+  bool worst = false;
   std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView&) override { return std::nullopt; }
   std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView&) override { return std::nullopt; }
 
@@ -81,6 +85,14 @@ struct Machine {
   void turns(int count) {
     for (int i = 0; i < count; ++i) memory->turn();
   }
+  // Until an access stands in line.
+  void await_waiting() {
+    vmm::MemoryState& state = memory->state();
+    for (bool waits = false; !waits; std::this_thread::yield()) {
+      const std::lock_guard<std::mutex> lock(state.mutex);
+      waits = !state.waiting.empty();
+    }
+  }
   const vmm::Extent& extent_at(CUdeviceptr address) {
     vmm::MemoryState& state = memory->state();
     for (const vmm::ExtentIndex index : state.groups[state.units.group_at(address)].extents) {
@@ -93,7 +105,7 @@ struct Machine {
   FakeDriver fake;
   MonotonicClock clock;
   Statistics statistics;
-  OldestFirst advisor;
+  ByAge advisor;
   vmm::Settings settings;
   std::unique_ptr<vmm::DeviceMemory> memory;
 };

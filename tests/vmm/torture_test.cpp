@@ -105,6 +105,7 @@ class Worker {
 TEST_P(TortureTest, ComputesWhatACpuComputes) {
   const Cell cell = GetParam();
   Machine machine(cell.detached, 24, cell.seed, true);
+  machine.advisor.worst = cell.seed % 4 < 2;
   const int threads = 1 + static_cast<int>(cell.seed % 3);
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) {
