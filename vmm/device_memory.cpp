@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "src/base/log.hpp"
+#include "src/driver/inside.hpp"
 
 namespace tencache::vmm {
 
@@ -77,6 +78,7 @@ void DeviceMemory::start_thread() {
 }
 
 void DeviceMemory::run() {
+  const Inside inside;
   pthread_setname_np(pthread_self(), "tencache");
   prctl(PR_SET_TIMERSLACK, 1000);
   parts_.driver->cuCtxSetCurrent(parts_.context);

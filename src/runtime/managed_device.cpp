@@ -102,8 +102,8 @@ Result<std::unique_ptr<ManagedDevice>> open_device(const DeviceParts& parts, CUd
                                               managed->advisor.get(), device,      context};
   const Bytes skipped = round_up(Bytes(parts.arena.base), settings->small_block) - Bytes(parts.arena.base);
   const vmm::AddressWindows windows{parts.arena.base + skipped.count(),
-                                    round_down(parts.arena.size - skipped, settings->small_block), aliases->base,
-                                    aliases->size};
+                                    round_down(parts.arena.size - skipped, settings->small_block),
+                                    aliases->base, aliases->size};
   auto memory = vmm::DeviceMemory::open(memory_parts, *settings, windows, *host);
   if (!memory.ok()) return memory.status();
   managed->memory = std::move(*memory);

@@ -275,6 +275,14 @@ bool RuntimeImpl::memory_info(std::size_t* free_bytes, std::size_t* total_bytes)
   return true;
 }
 
+bool RuntimeImpl::total_memory(CUdevice device, std::size_t* bytes) noexcept {
+  if (options_.report != MemoryReport::kVirtual || device < 0 || device >= device_count_) return false;
+  const ManagedDevice* managed = slots_[static_cast<std::size_t>(device)].managed.load();
+  if (managed == nullptr || bytes == nullptr) return false;
+  *bytes = managed->memory->figures().capacity.count();
+  return true;
+}
+
 bool RuntimeImpl::address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept {
   ManagedDevice* device = device_at(address);
   if (device == nullptr) return false;
@@ -307,6 +315,8 @@ void RuntimeImpl::go_passive() noexcept {
     if (managed != nullptr) managed->memory->go_passive(forked);
   }
 }
+
+void RuntimeImpl::passed_through(std::uint64_t calls) noexcept { count(statistics_.passed_through, calls); }
 
 void RuntimeImpl::print_summary() noexcept {
   SummaryFacts facts{};

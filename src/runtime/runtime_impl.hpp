@@ -29,10 +29,12 @@ class RuntimeImpl final : public Runtime {
   void stream_about_to_be_destroyed(CUstream stream) noexcept override;
   void primary_context_reset(CUdevice device) noexcept override;
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override;
+  bool total_memory(CUdevice device, std::size_t* bytes) noexcept override;
   bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept override;
   bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
                          CUresult* result) noexcept override;
   void go_passive() noexcept override;
+  void passed_through(std::uint64_t calls) noexcept override;
   void print_summary() noexcept override;
 
  private:
