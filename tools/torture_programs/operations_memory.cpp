@@ -90,9 +90,10 @@ void Operations::kAddressRange(Executor& x, const Operation& o) {
   const Buffer& b = x.buffers_[buffer];
   CUdeviceptr base = 0;
   std::size_t size = 0;
-  const CUresult result = cuMemGetAddressRange(&base, &size, b.base + o.operands[1] % b.bytes);
+  CUresult result = cuMemGetAddressRange(&base, &size, b.base + o.operands[1] % b.bytes);
   x.line(o, result, (b.base - base) ^ (size << 8));
-  x.line(o, cuMemGetAddressRange(nullptr, &size, b.base), size);
+  result = cuMemGetAddressRange(nullptr, &size, b.base);
+  x.line(o, result, size);
 }
 
 void Operations::kPointerAttributes(Executor& x, const Operation& o) {
@@ -101,14 +102,17 @@ void Operations::kPointerAttributes(Executor& x, const Operation& o) {
   const Buffer& b = x.buffers_[buffer];
   const CUdeviceptr address = b.base + o.operands[1] % b.bytes;
   unsigned type = 0;
-  x.line(o, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address), type);
+  CUresult result = cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+  x.line(o, result, type);
   int ordinal = -1;
-  x.line(o, cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address),
-         static_cast<std::uint64_t>(ordinal));
+  result = cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+  x.line(o, result, static_cast<std::uint64_t>(ordinal));
   CUdeviceptr start = 0;
-  x.line(o, cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address), b.base - start);
+  result = cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address);
+  x.line(o, result, b.base - start);
   std::size_t size = 0;
-  x.line(o, cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address), size);
+  result = cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
+  x.line(o, result, size);
 }
 
 void Operations::kFreeInterior(Executor& x, const Operation& o) {
