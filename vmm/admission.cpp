@@ -10,6 +10,8 @@ namespace tencache::vmm {
 namespace {
 
 constexpr Nanoseconds kSaysWhyAfter = 10000_ms;
+constexpr Nanoseconds kMarkerEvery = 20_us;
+constexpr std::uint32_t kMostUnmarked = 16;
 constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -20,6 +22,7 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   access->stream = state_.order.index(ask.stream, ask.thread);
   access->opaque = ask.opaque;
   access->has_way_out = ask.may_run_from_host && !state_.settings.detached;
+  if (state_.short_of_memory && ask.may_run_from_host) hold_back(lock, access->stream);
   gather(ask, access);
   if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {
     const Status refusal = access->refusal;
@@ -160,21 +163,38 @@ bool Admission::wait_for_turn(Lock& lock, InFlight* access) {
 bool Admission::may_pass(const InFlight& access) const {
   if (state_.waiting.front() == &access || !must_queue(access)) return true;
   if (state_.settings.detached) return false;
-  return state_.order.host_wait_ahead() ||
-         state_.clock.now() - access.waiting_since >= state_.settings.way_out;
+  return state_.way_out_is_due(access.waiting_since);
+}
+
+// The run-ahead limit (DESIGN 6.2): while memory is short, what is enqueued is held to a few milliseconds.
+void Admission::hold_back(Lock& lock, StreamIndex stream) {
+  const Nanoseconds since = state_.clock.now();
+  const auto too_far_ahead = [this, stream] {
+    const auto& markers = state_.order.stream(stream).markers;
+    return markers.size() > 1 && state_.clock.now() - markers.front().enqueued_at > state_.settings.run_ahead;
+  };
+  if (!too_far_ahead()) return;
+  ++state_.held;
+  state_.wake_engine();
+  while (!state_.passive && too_far_ahead() && !state_.way_out_is_due(since)) {
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+  }
+  --state_.held;
+  count(state_.statistics.run_ahead_nanoseconds, state_.clock.now() - since);
 }
 
 bool Admission::way_out_is_due(const InFlight& access) const {
-  if (!access.has_way_out) return false;
-  if (access.blocked_since == Nanoseconds()) return false;
-  if (state_.order.host_wait_ahead()) return true;
-  return state_.clock.now() - access.blocked_since >= state_.settings.way_out;
+  return access.has_way_out && state_.way_out_is_due(access.blocked_since);
 }
 
 // ---- letting in
 
 void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   count(state_.statistics.accesses);
+  const auto on_host = [this](ExtentIndex extent) { return !usable_in_hbm(state_.extents[extent].state); };
+  if (std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host)) {
+    count(state_.statistics.host_runs);
+  }
   for (const ExtentIndex extent : access->may_touch) touch(extent);
   for (const GroupIndex group : access->groups) ++state_.groups[group].in_flight;
   if (access->opaque) ++state_.opaque_in_flight;
@@ -208,7 +228,15 @@ bool Admission::leave(InFlight* access, bool host_wait, Use* use) {
   if (host_wait) stream.last_host_wait = use->number;
   free_records_.push_back(access);
   if (!state_.waiting.empty()) state_.wake_engine();
-  return state_.short_of_memory || stream.kind == StreamKind::kPerThread;
+  return marker_is_due(stream);
+}
+
+// Sparse: an event costs as much as a launch may. A per-thread stream can be marked by its own thread alone.
+bool Admission::marker_is_due(const StreamOrder::Stream& stream) const {
+  if (!state_.short_of_memory)
+    return stream.kind == StreamKind::kPerThread && stream.unmarked >= kMostUnmarked;
+  return stream.kind == StreamKind::kPerThread || stream.unmarked >= kMostUnmarked ||
+         state_.clock.now() - stream.last_marker_at >= kMarkerEvery;
 }
 
 Admission::Alias Admission::alias(CUdeviceptr address) {

@@ -59,6 +59,8 @@ class Admission {
   [[nodiscard]] bool way_out_is_due(const InFlight& access) const;
   void let_in(const AccessAsk& ask, InFlight* access);
   void touch(ExtentIndex index);
+  void hold_back(Lock& lock, StreamIndex stream);
+  [[nodiscard]] bool marker_is_due(const StreamOrder::Stream& stream) const;
 
   MemoryState& state_;
   std::vector<std::unique_ptr<InFlight>> records_;

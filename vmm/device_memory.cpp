@@ -63,7 +63,14 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, con
 
 DeviceMemory::~DeviceMemory() {
   go_passive(false);
-  if (engine_ != nullptr) engine_->close();
+  if (engine_ != nullptr) engine_->close(Engine::Context::kAlive);
+}
+
+void DeviceMemory::abandon() {
+  go_passive(false);
+  engine_->close(Engine::Context::kGone);
+  hbm_->set_budget(Bytes());
+  host_->set_budget(Bytes());
 }
 
 // ---- the engine's thread
@@ -235,7 +242,7 @@ void DeviceMemory::stream_about_to_be_destroyed(CUstream handle) {
     record_marker({index, last}, handle);
     lock.lock();
   }
-  state_.settled.wait(lock, [this] { return !state_.marking; });
+  while (state_.marking) state_.settled.wait_for(lock, kLooksAgainAfter);
   state_.order.stream_gone(index);
 }
 
@@ -259,6 +266,11 @@ bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
 DeviceMemory::Figures DeviceMemory::figures() {
   const std::lock_guard<std::mutex> lock(state_.mutex);
   return {hbm_->budget(), heap_.charged(), heap_.capacity()};
+}
+
+bool DeviceMemory::is_live_range(CUdeviceptr address, Bytes size) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  return heap_.is_live_range(address, size);
 }
 
 std::optional<DeviceMemory::Found> DeviceMemory::find(CUdeviceptr address) {

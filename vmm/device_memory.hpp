@@ -37,6 +37,8 @@ class DeviceMemory {
   void start_thread();
   // Stops the thread. `forked`: there is no thread in this process.
   void go_passive(bool forked);
+  // The context is gone (reset): mappings and blocks, which it does not own, are given back.
+  void abandon();
   bool turn() { return engine_->turn(); }  // tests without a thread
 
   Result<CUdeviceptr> allocate(const AllocationAsk& ask, CUstream stream, std::uint64_t thread);
@@ -69,6 +71,8 @@ class DeviceMemory {
     CUdeviceptr base = 0;
   };
   std::optional<Found> find(CUdeviceptr address);
+  // The range starts in a live allocation and ends in the memory behind it.
+  [[nodiscard]] bool is_live_range(CUdeviceptr address, Bytes size);
   [[nodiscard]] const Statistics& statistics() const { return state_.statistics; }
   MemoryState& state() { return state_; }
 

@@ -22,7 +22,7 @@ bool Engine::turn() {
   progress |= serve();
   progress |= change_mappings();
   const Lock lock(state_.mutex);
-  polling_ = !moves_.empty() || !state_.waiting.empty();
+  polling_ = !moves_.empty() || !state_.waiting.empty() || state_.held > 0;
   set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use());
   set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use());
   if (progress) state_.settled.notify_all();
@@ -185,9 +185,9 @@ void Engine::settle_release(Extent& extent) {
 
 // ---- closing
 
-void Engine::close() {
+void Engine::close(Context context) {
   for (const Move& move : moves_) {
-    while (copier_.poll(move.event) == Copier::Progress::kRunning) {
+    while (context == Context::kAlive && copier_.poll(move.event) == Copier::Progress::kRunning) {
     }
   }
   moves_.clear();
@@ -197,7 +197,7 @@ void Engine::close() {
     if (extent.host != nullptr) host_.give_back(extent.host);
     extent = Extent{};
   }
-  copier_.close();
+  if (context == Context::kAlive) copier_.close();
 }
 
 }  // namespace tencache::vmm

@@ -22,7 +22,8 @@ class Engine {
   // Copies of ours, or work that an access waits for, are under way: look again soon.
   [[nodiscard]] bool has_to_poll() const { return polling_; }
   // Gives everything back. No turn after this.
-  void close();
+  enum class Context : std::uint8_t { kAlive, kGone };
+  void close(Context context);
 
  private:
   using Lock = std::unique_lock<std::mutex>;

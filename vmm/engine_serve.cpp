@@ -42,9 +42,7 @@ bool Engine::serve_access(Lock& lock, InFlight& access) {
 bool Engine::open_way_out(Lock& lock) {
   if (state_.settings.detached || state_.waiting.empty()) return false;
   const Nanoseconds blocked = state_.waiting.front()->blocked_since;
-  if (blocked == Nanoseconds()) return false;
-  const bool at_once = state_.order.host_wait_ahead();
-  if (!at_once && state_.clock.now() - blocked < state_.settings.way_out) return false;
+  if (!state_.way_out_is_due(blocked)) return false;
   std::vector<ExtentIndex> absent;
   for (InFlight* access : state_.waiting) {
     if (!access->has_way_out) continue;
@@ -368,10 +366,12 @@ bool Engine::poll_streams() {
   bool waited_for = false;
   {
     const Lock lock(state_.mutex);
+    const Nanoseconds now = state_.clock.now();
     for (const Look& look : done) {
-      state_.order.completed_up_to(look.stream, look.marker.number, &state_.free_events);
+      state_.order.seen_completed(look.stream, look.marker, now, &state_.free_events);
     }
-    waited_for = !state_.waiting.empty();
+    if (!done.empty()) state_.last_progress = now;
+    waited_for = !state_.waiting.empty() || state_.held > 0;
   }
   return (waited_for && mark_streams()) || !done.empty();
 }
@@ -388,7 +388,6 @@ bool Engine::mark_streams() {
   for (StreamIndex i = 0; i < streams; ++i) progress |= mark(i);
   const Lock lock(state_.mutex);
   state_.marking = false;
-  state_.settled.notify_all();
   return progress;
 }
 

@@ -154,6 +154,14 @@ Heap::Place Heap::find(CUdeviceptr address) const {
   return {&group.slots[slot], base};
 }
 
+// As the driver judges a copy: by the memory, which is a little more than was asked for.
+bool Heap::is_live_range(CUdeviceptr address, Bytes size) const {
+  const Place place = find(address);
+  if (place.allocation == nullptr) return false;
+  const Group& group = state_.groups[state_.units.group_at(address)];
+  return address + size.count() <= group.address + group.size.count();
+}
+
 Allocation* Heap::find_base(CUdeviceptr address) {
   const Place place = find(address);
   return place.allocation != nullptr && place.base == address ? const_cast<Allocation*>(place.allocation)

@@ -31,6 +31,7 @@ class Heap {
     CUdeviceptr base = 0;
   };
   [[nodiscard]] Place find(CUdeviceptr address) const;
+  [[nodiscard]] bool is_live_range(CUdeviceptr address, Bytes size) const;
 
   // Takes the live allocation at `address` away from the program. `pending`: work that must be done before
   // its bytes may change hands; null where that has been waited for.

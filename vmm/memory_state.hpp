@@ -3,6 +3,7 @@
 // Thread rule: everything here under the mutex. Failure rule: plain data.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -28,7 +29,8 @@ struct Settings {
   bool detached = false;
   bool report_all_tiers = false;
   Nanoseconds run_ahead = 4_ms;
-  Nanoseconds way_out = 5_ms;
+  Nanoseconds way_out = 5_ms;         // without progress
+  Nanoseconds longest_wait = 200_ms;  // with progress, or behind a kernel that usually takes long
 };
 
 struct Extent {
@@ -115,6 +117,8 @@ struct MemoryState {
   std::vector<CUevent> free_events;
   bool marking = false;          // the engine holds a stream's handle: the stream may not be destroyed
   bool short_of_memory = false;  // something has had to leave: markers are recorded behind accesses
+  std::uint32_t held = 0;        // accesses held by the run-ahead limit
+  Nanoseconds last_progress;     // when work of the program was last seen to end
   Bytes lower_hbm_budget_to;     // asked of the engine, whose pool it is; 0: nothing
   bool passive = false;
 
@@ -126,6 +130,16 @@ struct MemoryState {
   bool idle(Group& group) {
     return group.in_flight == 0 && opaque_in_flight == 0 && order.all_done(group.uses) &&
            order.all_done(opaque_uses);
+  }
+  // Whether who has waited for GPU work since then is to go another way (DESIGN 6.4): nothing has ended for
+  // as long as the limit, or as twice what work has been seen to take; or what is ahead may wait for us.
+  bool way_out_is_due(Nanoseconds since) const {
+    if (since == Nanoseconds()) return false;
+    if (order.host_wait_ahead()) return true;
+    const Nanoseconds now = clock.now();
+    const Nanoseconds usual = std::min(order.longest_seen() * 2, settings.longest_wait);
+    const Nanoseconds limit = std::max(settings.way_out, usual);
+    return now - std::max(since, last_progress) >= limit || now - since >= settings.longest_wait;
   }
   void apply(Extent& extent, ExtentEvent event) { extent.state = advance(extent.state, event); }
 };

@@ -48,6 +48,7 @@ void StreamOrder::stream_gone(StreamIndex index) {
 
 Use StreamOrder::number_access(StreamIndex stream) {
   streams_[stream].last_enqueued = ++last_number_;
+  ++streams_[stream].unmarked;
   return {stream, last_number_};
 }
 
@@ -55,6 +56,8 @@ void StreamOrder::marker_recorded(StreamIndex index, const Marker& marker) {
   Stream& stream = streams_[index];
   stream.last_marked = std::max(stream.last_marked, marker.number);
   stream.markers.push_back(marker);
+  stream.last_marker_at = marker.enqueued_at;
+  stream.unmarked = 0;
 }
 
 void StreamOrder::completed_up_to(StreamIndex index, std::uint64_t number,
@@ -65,6 +68,16 @@ void StreamOrder::completed_up_to(StreamIndex index, std::uint64_t number,
     free_events->push_back(stream.markers.front().event);
     stream.markers.pop_front();
   }
+}
+
+void StreamOrder::seen_completed(StreamIndex index, const Marker& marker, Nanoseconds now,
+                                 std::vector<CUevent>* free_events) {
+  Stream& stream = streams_[index];
+  const Nanoseconds begin = std::max(marker.enqueued_at, stream.last_completion_at);
+  const Nanoseconds took = now > begin ? now - begin : Nanoseconds();
+  longest_seen_ = std::max(took, longest_seen_ - longest_seen_ / 64);  // forgets slowly
+  stream.last_completion_at = now;
+  completed_up_to(index, marker.number, free_events);
 }
 
 void StreamOrder::all_completed_up_to(std::uint64_t number, std::vector<CUevent>* free_events) {

@@ -55,6 +55,9 @@ class StreamOrder {
     std::uint64_t last_marked = 0;
     std::uint64_t completed = 0;
     std::uint64_t last_host_wait = 0;  // the last host function, or wait for a value, enqueued
+    Nanoseconds last_marker_at;
+    std::uint32_t unmarked = 0;  // accesses since the last marker
+    Nanoseconds last_completion_at;
     std::deque<Marker> markers;
   };
 
@@ -73,6 +76,11 @@ class StreamOrder {
   // The stream has done everything up to `number`. Answers the events that are free again.
   void completed_up_to(StreamIndex stream, std::uint64_t number, std::vector<CUevent>* free_events);
   void all_completed_up_to(std::uint64_t number, std::vector<CUevent>* free_events);
+  // The same, seen at `now`: what it took is learned from it.
+  void seen_completed(StreamIndex stream, const Marker& marker, Nanoseconds now,
+                      std::vector<CUevent>* free_events);
+  // The longest that work between two markers has taken lately, at most.
+  [[nodiscard]] Nanoseconds longest_seen() const { return longest_seen_; }
 
   [[nodiscard]] bool done(const Use& use) const { return streams_[use.stream].completed >= use.number; }
   // True when everything in `uses` is done; forgets what is.
@@ -96,6 +104,7 @@ class StreamOrder {
   std::vector<Stream> streams_;
   std::vector<StreamIndex> gone_;
   std::uint64_t last_number_ = 0;
+  Nanoseconds longest_seen_;
 };
 
 }  // namespace tencache::vmm

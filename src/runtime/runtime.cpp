@@ -1,16 +1,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "src/base/log.hpp"
 #include "src/base/summary.hpp"
+#include "src/runtime/host_memory.hpp"
 #include "src/runtime/runtime_impl.hpp"
 
 namespace tencache::runtime {
 
 namespace {
 
-constexpr Bytes kMostArena = 1024_GiB;  // a device
+constexpr std::uint64_t kAddressesPerByte = 4;  // of all tiers: freed ranges rest before they are reused
 constexpr Bytes kLeastArena = 1_GiB;
 
 // Names the calling thread, for its per-thread default stream.
@@ -18,10 +20,6 @@ std::uint64_t this_thread() {
   static std::atomic<std::uint64_t> last{0};
   thread_local const std::uint64_t own = ++last;
   return own;
-}
-
-bool is_power_of_two_part(std::uint64_t total, int parts) {
-  return total % static_cast<unsigned>(parts) == 0;
 }
 
 }  // namespace
@@ -87,6 +85,7 @@ ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
   } else {
     why = Status(StatusCode::kNotSupported, "the driver grants no address range");
   }
+  give_arena_back();
   driver_.cuDevicePrimaryCtxRelease_v2(device);
   log::warn("device {} is left to the driver, memory cannot be oversubscribed: {} (code {})", device,
             why.what(), why.driver_code());
@@ -95,12 +94,25 @@ ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
 
 bool RuntimeImpl::reserve_arena() {
   if (slice_ != 0) return true;
-  const auto devices = static_cast<unsigned>(device_count_);
-  Result<vmm::ReservedRange> range = vmm::reserve_range(driver_, kMostArena * devices, kLeastArena * devices);
+  std::size_t hbm = 0;
+  CUdevice device = 0;
+  driver_.cuCtxGetDevice(&device);
+  driver_.cuDeviceTotalMem_v2(&hbm, device);
+  const auto devices = std::bit_ceil(static_cast<unsigned>(device_count_));
+  const Bytes most = Bytes(std::bit_ceil((host_memory().count() + hbm) * kAddressesPerByte)) * devices;
+  Result<vmm::ReservedRange> range = vmm::reserve_range(driver_, most, kLeastArena * devices);
   if (!range.ok()) return false;
+  arena_range_ = *range;
   slice_ = range->size.count() / devices;
   arena_base_.store(range->base, std::memory_order_relaxed);
-  return is_power_of_two_part(range->size.count(), device_count_);
+  return true;
+}
+
+// No device could be opened in it.
+void RuntimeImpl::give_arena_back() {
+  if (arena_size_.load() != 0 || slice_ == 0) return;
+  driver_.cuMemAddressFree(arena_range_.base, arena_range_.size.count());
+  slice_ = 0;
 }
 
 ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
@@ -194,6 +206,11 @@ std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::ui
 runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return {true, CUDA_SUCCESS, 0};
+  for (const Range& range : {access.destination, access.source}) {
+    if (range.size.count() > 0 && !device->memory->is_live_range(range.base, range.size)) {
+      return {false, CUDA_ERROR_INVALID_VALUE, 0};
+    }
+  }
   const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access));
   if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
   if (access.parts != nullptr && access.kind != AccessKind::kLaunch) return issue_in_parts(*device, access);
@@ -258,7 +275,7 @@ void RuntimeImpl::primary_context_reset(CUdevice device) noexcept {
   Slot& slot = slots_[static_cast<std::size_t>(device)];
   slot.tried = false;
   ManagedDevice* managed = slot.managed.exchange(nullptr);
-  if (managed != nullptr) managed->memory->go_passive(false);  // calls may still be in it: it is not deleted
+  if (managed != nullptr) managed->memory->abandon();  // calls may still be in it: it is not deleted
 }
 
 // ---- queries

@@ -50,6 +50,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;
   bool reserve_arena();
+  void give_arena_back();
   Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
 
   const Driver& driver_;
@@ -63,6 +64,7 @@ class RuntimeImpl final : public Runtime {
   std::array<Slot, kMostDevices> slots_;
   std::atomic<CUdeviceptr> arena_base_{0};
   std::atomic<std::uint64_t> arena_size_{0};
+  vmm::ReservedRange arena_range_;
   std::uint64_t slice_ = 0;  // of the arena, one device's part
   std::atomic<bool> passive_{false};
 };

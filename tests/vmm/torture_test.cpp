@@ -110,7 +110,7 @@ TEST_P(TortureTest, ComputesWhatACpuComputes) {
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) {
     workers.emplace_back([&machine, &cell, i, threads] {
-      Worker(machine, cell.seed * 16 + static_cast<std::uint64_t>(i), 24 / threads).run(60);
+      Worker(machine, cell.seed * 16 + static_cast<std::uint64_t>(i), 24 / threads).run(30);
     });
   }
   for (std::thread& worker : workers) worker.join();
