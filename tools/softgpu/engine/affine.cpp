@@ -25,17 +25,17 @@ bool same_everywhere(const Pack& pack, const Register& r, std::uint64_t& value) 
   }
   return true;
 }
-// base + 15 * stride stays within the width, taken as signed or unsigned.
+// base + 15 * stride stays within the register's 16 or 32 bits, taken as signed or unsigned.
 bool stays_within(const Pack& pack, const Register& r, bool is_signed) {
   if (r.stride == 0) return true;
+  if (r.width > 4) return false;
   const int bits = 8 * r.width;
-  const __int128 low = is_signed ? -(static_cast<__int128>(1) << (bits - 1)) : 0;
-  const __int128 high = static_cast<__int128>(1) << (is_signed ? bits - 1 : bits);
+  const std::int64_t low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
+  const std::int64_t high = std::int64_t{1} << (is_signed ? bits - 1 : bits);
+  const std::int64_t reach = r.stride * (kHalfLanes - 1);
   for (int h = pack.first_half; h < pack.last_half; ++h) {
-    const std::uint64_t raw = base_of(r, h);
-    const __int128 first = is_signed ? static_cast<__int128>(extend(static_cast<std::int64_t>(raw), r.width))
-                                     : static_cast<__int128>(raw);
-    const __int128 last = first + static_cast<__int128>(r.stride) * (kHalfLanes - 1);
+    const auto raw = static_cast<std::int64_t>(base_of(r, h));
+    const std::int64_t last = (is_signed ? extend(raw, r.width) : raw) + reach;
     if (last < low || last >= high) return false;
   }
   return true;

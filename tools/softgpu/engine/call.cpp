@@ -37,8 +37,7 @@ const Instruction* enter(Pack& pack, const Instruction& i, std::uint32_t functio
   pack.frame = frame;
   if (frame->depth > kMaxDepth || frame->local_base + callee.local_bytes > pack.block->kernel->local_stride)
     return fail(pack, i, OutcomeKind::kLaunchFailed, "the call stack of a thread overflowed");
-  for_each_lane(pack.mask,
-                [&](int lane) { std::memset(frame_memory(pack, *frame, lane), 0, callee.local_bytes); });
+  clear_local(pack, *frame, callee.local_bytes);
   const CallSite& site = caller->code->calls[i.extra];
   transfer(pack, *caller, *frame,
            pair_up(site.argument_offsets, callee.parameter_offsets, callee.parameter_sizes));

@@ -13,7 +13,6 @@
 namespace softgpu::engine {
 
 struct Instruction;
-struct Mover;
 struct Pack;
 // Runs one instruction for the current group; returns the next one, or null when the group was put aside.
 using Handler = const Instruction* (*)(Pack& pack, const Instruction& instruction);
@@ -147,6 +146,9 @@ struct Code {
       parameter_sizes;  // device functions: in the frame; entries: in the buffer
   std::vector<std::uint32_t> result_offsets, result_sizes;
   std::uint32_t live_registers = 0;
+  // Slots that a call, or a block, sets anew: registers that may be read before they are written, addresses
+  // in the frame, the block's place in the grid.
+  std::vector<SlotId> cleared, framed, placed;
 };
 
 }  // namespace softgpu::engine

@@ -6,7 +6,6 @@
 #include "tools/softgpu/engine/atomic.hpp"
 #include "tools/softgpu/engine/decoder.hpp"
 #include "tools/softgpu/engine/handlers.hpp"
-#include "tools/softgpu/engine/movers.hpp"
 
 namespace softgpu::engine {
 
@@ -137,7 +136,7 @@ void Decoder::load(const ptx::Instruction& in) {
   }
   if (width == 0) width = std::max(type_bytes(access.type), 2);
   out.defines = 15;
-  out.mover = load_mover(out.size, type_is_signed(access.type), width);
+  out.mover = tables_.kernels().load_mover(out.size, type_is_signed(access.type), width);
   if (out.mover == nullptr) return refuse("a register too narrow for the type");
   code_.instructions.push_back(out);
 }
@@ -170,7 +169,7 @@ void Decoder::store(const ptx::Instruction& in) {
     out.elements[static_cast<std::size_t>(k)] = s;
   }
   if (failed()) return;
-  out.mover = store_mover(out.size, width);
+  out.mover = tables_.kernels().store_mover(out.size, width);
   if (out.mover == nullptr) return refuse("a register too narrow for the type");
   code_.instructions.push_back(out);
 }

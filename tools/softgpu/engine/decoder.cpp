@@ -15,7 +15,7 @@ std::uint32_t align_up(std::uint64_t value, std::uint64_t to) {
 
 }  // namespace
 
-Tables::Tables(const Kernels& k) {
+Tables::Tables(const Kernels& k) : kernels_(k) {
   for (const Table<Row>& table :
        {k.integer, k.bits, k.floating, k.directed, k.half, k.convert, k.approximate}) {
     for (int i = 0; i < table.count; ++i) rows_.emplace(table.rows[i].key, table.rows + i);

@@ -29,10 +29,12 @@ struct Names {
 class Tables {
  public:
   explicit Tables(const Kernels& kernels);
+  [[nodiscard]] const Kernels& kernels() const { return kernels_; }
   [[nodiscard]] const Row* row(std::string_view key) const;
   [[nodiscard]] const CompareRow* compare(std::string_view key) const;
 
  private:
+  const Kernels& kernels_;
   std::unordered_map<std::string_view, const Row*> rows_;
   std::unordered_map<std::string_view, const CompareRow*> compares_;
 };

@@ -127,22 +127,20 @@ void fill_lasting(Pack& pack, Frame& frame) {
     if (slot.kind == SlotKind::kSpecial) fill_special(pack, r, static_cast<Special>(slot.index));
   }
 }
-bool changes_with_block(Special special) {
-  return special == Special::kCtaidX || special == Special::kCtaidY || special == Special::kCtaidZ;
-}
 void fill_call(Pack& pack, Frame& frame) {
-  for (std::size_t s = 0; s < frame.code->slots.size(); ++s) {
-    const Slot& slot = frame.code->slots[s];
+  const Code& code = *frame.code;
+  for (const SlotId s : code.cleared) {
     Register& r = frame.registers[s];
-    if (slot.kind == SlotKind::kRegister) {
-      std::memset(r.base, 0, sizeof r.base);
-      if (slot.width != 0) set_uniform(r);
-    } else if (slot.kind == SlotKind::kLocal) {
-      set_all(r, frame.local_base + static_cast<std::uint64_t>(slot.value));
-    } else if (slot.kind == SlotKind::kSpecial && changes_with_block(static_cast<Special>(slot.index))) {
-      fill_special(pack, r, static_cast<Special>(slot.index));
-    }
+    for (std::uint64_t& base : r.base) base = 0;
+    set_uniform(r);
   }
+  for (const SlotId s : code.framed) {
+    set_all(frame.registers[s], frame.local_base + static_cast<std::uint64_t>(code.slots[s].value));
+  }
+  if (frame.block_serial == pack.block->serial) return;
+  frame.block_serial = pack.block->serial;
+  for (const SlotId s : code.placed)
+    fill_special(pack, frame.registers[s], static_cast<Special>(code.slots[s].index));
 }
 
 }  // namespace
@@ -166,6 +164,13 @@ Frame* take_frame(Pack& pack, std::uint32_t function, Frame* parent, const Mask&
   frame->local_base = parent == nullptr ? 0 : parent->local_base + ((parent->code->local_bytes + 15) & ~15u);
   fill_call(pack, *frame);
   return frame.release();
+}
+void clear_local(Pack& pack, const Frame& frame, std::uint32_t bytes) {
+  if (bytes == 0) return;
+  const std::size_t stride = pack.block->kernel->local_stride;
+  for_each_lane(frame.lanes, [&](int lane) {
+    std::memset(pack.local + static_cast<std::size_t>(lane) * stride + frame.local_base, 0, bytes);
+  });
 }
 void give_back(Pack& pack, Frame* frame) { pack.free_frames[frame->function].emplace_back(frame); }
 

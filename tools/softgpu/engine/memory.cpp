@@ -1,7 +1,6 @@
 // Loads and stores. Where the address is base + lane * stride, one look-up serves a half of 16 lanes; else
 // each lane is looked up. Lanes outside the mask touch nothing.
 #include "tools/softgpu/engine/handlers.hpp"
-#include "tools/softgpu/engine/movers.hpp"
 #include "tools/softgpu/engine/translate.hpp"
 
 namespace softgpu::engine {
@@ -41,6 +40,32 @@ void count_bytes(Pack& pack, const Place& place, std::uint64_t bytes, bool write
   if (place.over_link) (write ? outcome.link_bytes_written : outcome.link_bytes_read) += bytes;
 }
 
+// All halves with one look-up, where whatever their lanes could touch lies in one page.
+bool place_at_once(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
+  if (i.window == Window::kLocal) return false;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
+  const Spread spread = pack.kernels->spread(r.base, r.width, pack.first_half, pack.last_half);
+  const std::int64_t reach = r.stride * (kHalfLanes - 1);
+  if (((spread.bits | static_cast<std::uint64_t>(r.stride) | static_cast<std::uint64_t>(i.displacement)) &
+       (bytes - 1)) != 0)
+    return false;
+  const std::uint64_t below = reach < 0 ? static_cast<std::uint64_t>(-reach) : 0;
+  const std::uint64_t extent =
+      spread.greatest - spread.least + static_cast<std::uint64_t>(reach < 0 ? -reach : reach) + bytes;
+  if (spread.least < below || (r.width == 4 && (spread.least + extent) >> 32 != 0)) return false;
+  const std::uint64_t lowest = spread.least - below + static_cast<std::uint64_t>(i.displacement);
+  if (i.window == Window::kGeneric && (lowest & kWindowMask) == kLocalWindow) return false;
+  const Place place = place_of(pack, i.window, lowest, 0, write);
+  if (place.host == nullptr || place.left < extent) return false;
+  places.stride = r.stride;
+  const auto* narrow = reinterpret_cast<const std::uint32_t*>(r.base);
+  for (int h = pack.first_half; h < pack.last_half; ++h) {
+    places.host[h] = place.host + below + ((r.width == 8 ? r.base[h] : narrow[h]) - spread.least);
+  }
+  const auto touched = static_cast<unsigned>(pack.last_half - pack.first_half);
+  count_bytes(pack, place, r.stride == 0 ? bytes * touched : bytes * pack.lanes, write);
+  return places.strided = true;
+}
 // One half whose addresses are first + lane * stride. False: look at each lane.
 bool place_half(Pack& pack, const Instruction& i, const Register& r, int half, Places& places, bool write) {
   const std::uint32_t bits = pack.mask.halves[half];
@@ -60,12 +85,10 @@ bool place_half(Pack& pack, const Instruction& i, const Register& r, int half, P
   places.stride = r.stride;
   if (window_of(i.window, lowest) == Window::kLocal) places.stride += pack.block->kernel->local_stride;
   places.host[half] = place.host - lowest_lane * places.stride;
-  count_bytes(pack, place,
-              places.stride == 0 ? bytes : bytes * static_cast<unsigned>(__builtin_popcount(bits)), write);
+  count_bytes(pack, place, places.stride == 0 ? bytes : bytes * ones_in(bits), write);
   return true;
 }
 bool place_halves(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
-  if (!r.is_affine()) return false;
   std::ptrdiff_t stride = 0;
   bool any = false;
   for (int h = pack.first_half; h < pack.last_half; ++h) {
@@ -99,27 +122,32 @@ bool place_lanes(Pack& pack, const Instruction& i, const Register& r, Places& pl
 }
 bool find_places(Pack& pack, const Instruction& i, Places& places, bool write) {
   const Register& r = reg(pack, i.a);
-  return place_halves(pack, i, r, places, write) || place_lanes(pack, i, r, places, write);
+  if (r.is_affine() && (place_at_once(pack, i, r, places, write) || place_halves(pack, i, r, places, write)))
+    return true;
+  return place_lanes(pack, i, r, places, write);
 }
 
+// The next element of each lane's vector.
+void advance(const Pack& pack, const Instruction& i, Places& places) {
+  for (int h = pack.first_half; h < pack.last_half; ++h) {
+    if (places.host[h] != nullptr) places.host[h] += i.size;
+  }
+}
 void load_element(Pack& pack, const Instruction& i, const Places& places, int element) {
   const SlotId slot = i.elements[static_cast<std::size_t>(element)];
   if (slot == kNoSlot) return;
   Register& d = reg(pack, slot);
-  const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
   const int first = pack.first_half, last = pack.last_half;
   if (!places.strided) {
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
     i.mover->gathered(target_of(pack, i, d), places.host, offset, pack.mask.halves, first, last);
     return commit(pack, i, d);
   }
-  std::uint8_t* shifted[kHalves];
-  for (int h = first; h < last; ++h)
-    shifted[h] = places.host[h] == nullptr ? nullptr : places.host[h] + offset;
   if (places.stride == 0 && writes_scalar(pack, i)) {
-    i.mover->uniform(d.base, shifted, first, last);
+    i.mover->uniform(d.base, places.host, first, last);
     return set_uniform(d);
   }
-  i.mover->strided(target_of(pack, i, d), shifted, places.stride, pack.mask.halves, first, last);
+  i.mover->strided(target_of(pack, i, d), places.host, places.stride, pack.mask.halves, first, last);
   commit(pack, i, d);
 }
 
@@ -128,26 +156,26 @@ void load_element(Pack& pack, const Instruction& i, const Places& places, int el
 const Instruction* load(Pack& pack, const Instruction& i) {
   Places places;
   if (!find_places(pack, i, places, false)) return nullptr;
-  for (int element = 0; element < i.count; ++element) load_element(pack, i, places, element);
+  for (int element = 0; element < i.count; ++element) {
+    if (element != 0 && places.strided) advance(pack, i, places);
+    load_element(pack, i, places, element);
+  }
   return &i + 1;
 }
 
 const Instruction* store(Pack& pack, const Instruction& i) {
   Places places;
   if (!find_places(pack, i, places, true)) return nullptr;
+  const int first = pack.first_half, last = pack.last_half;
   for (int element = 0; element < i.count; ++element) {
-    Register& source = reg(pack, i.elements[static_cast<std::size_t>(element)]);
-    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
+    void* source = vector_of(pack, reg(pack, i.elements[static_cast<std::size_t>(element)]));
     if (!places.strided) {
-      i.mover->gathered(vector_of(pack, source), places.host, offset, pack.mask.halves, pack.first_half,
-                        pack.last_half);
+      const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(element) * i.size;
+      i.mover->gathered(source, places.host, offset, pack.mask.halves, first, last);
       continue;
     }
-    std::uint8_t* shifted[kHalves];
-    for (int h = pack.first_half; h < pack.last_half; ++h)
-      shifted[h] = places.host[h] == nullptr ? nullptr : places.host[h] + offset;
-    i.mover->strided(vector_of(pack, source), shifted, places.stride, pack.mask.halves, pack.first_half,
-                     pack.last_half);
+    if (element != 0) advance(pack, i, places);
+    i.mover->strided(source, places.host, places.stride, pack.mask.halves, first, last);
   }
   return &i + 1;
 }

@@ -64,13 +64,13 @@ void start_pack(Pack& pack) {
   pack.live = {};
   const int threads = static_cast<int>(block.kernel->threads) - pack.index * kLanes;
   pack.halves = std::min((threads + kHalfLanes - 1) / kHalfLanes, kHalves);
-  for (int l = 0; l < std::min(threads, kLanes); ++l) pack.live.add(l);
+  for (int h = 0; h < pack.halves; ++h) {
+    const int lanes = std::min(threads - h * kHalfLanes, kHalfLanes);
+    pack.live.halves[h] = static_cast<std::uint16_t>((1u << lanes) - 1);
+  }
   const Code& code = (*block.kernel->codes)[block.kernel->entry];
   Frame* frame = take_frame(pack, static_cast<std::uint32_t>(block.kernel->entry), nullptr, pack.live);
-  for_each_lane(pack.live, [&](int lane) {
-    std::memset(pack.local + static_cast<std::size_t>(lane) * block.kernel->local_stride, 0,
-                code.local_bytes);
-  });
+  clear_local(pack, *frame, code.local_bytes);
   Group group;
   group.frame = frame;
   group.mask = pack.live;
@@ -145,6 +145,7 @@ Progress run_block(Block& block) {
 }
 
 void start_block(Block& block, std::uint64_t linear) {
+  block.serial = block.worker->next_serial++;
   const KernelState& kernel = *block.kernel;
   const auto& grid = kernel.launch->grid;
   block.linear = linear;

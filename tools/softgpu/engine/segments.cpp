@@ -62,6 +62,15 @@ void mark_whole_writes(Code& code) {
       if ((in.defines >> k & 1) != 0 && !alone(in.elements[k])) in.whole = false;
     }
   }
+  for (SlotId s = 0; s < code.slots.size(); ++s) {
+    const Slot& slot = code.slots[s];
+    const auto special = static_cast<Special>(slot.index);
+    const bool place =
+        special == Special::kCtaidX || special == Special::kCtaidY || special == Special::kCtaidZ;
+    if (slot.kind == SlotKind::kRegister && runs[s].segment != kNever && !alone(s)) code.cleared.push_back(s);
+    if (slot.kind == SlotKind::kLocal) code.framed.push_back(s);
+    if (slot.kind == SlotKind::kSpecial && place) code.placed.push_back(s);
+  }
 }
 
 }  // namespace softgpu::engine

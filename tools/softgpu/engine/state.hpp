@@ -12,6 +12,13 @@
 
 namespace softgpu::engine {
 
+// Not the builtin: without hardware support that is a call.
+inline std::uint32_t ones_in(std::uint64_t w) {
+  w -= (w >> 1) & 0x5555555555555555u;
+  w = (w & 0x3333333333333333u) + ((w >> 2) & 0x3333333333333333u);
+  return static_cast<std::uint32_t>((((w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56);
+}
+
 // 256 lanes, a bit each; halves[h] holds lanes 16h .. 16h+15.
 struct alignas(32) Mask {
   std::uint16_t halves[kHalves] = {};
@@ -35,9 +42,9 @@ struct alignas(32) Mask {
   void add(int lane) { halves[lane / kHalfLanes] |= static_cast<std::uint16_t>(1u << (lane % kHalfLanes)); }
   [[nodiscard]] bool empty() const { return (word(0) | word(1) | word(2) | word(3)) == 0; }
   [[nodiscard]] int count() const {
-    int n = 0;
-    for (int i = 0; i < 4; ++i) n += __builtin_popcountll(word(i));
-    return n;
+    std::uint32_t n = 0;
+    for (int i = 0; i < 4; ++i) n += ones_in(word(i));
+    return static_cast<int>(n);
   }
   bool operator==(const Mask& other) const { return std::memcmp(halves, other.halves, sizeof halves) == 0; }
 };
@@ -210,6 +217,8 @@ inline const Instruction* put_aside(Pack& pack, const Instruction& i) {
 // frames.cpp
 Frame* take_frame(Pack& pack, std::uint32_t function, Frame* parent, const Mask& lanes);
 void give_back(Pack& pack, Frame* frame);
+// The frame's local memory, of the lanes that are in it.
+void clear_local(Pack& pack, const Frame& frame, std::uint32_t bytes);
 // Removes lanes from the pack, its frames and the counts of its block.
 void end_lanes(Pack& pack, const Mask& lanes);
 // barrier.cpp: releases barriers that the departure of lanes has filled.

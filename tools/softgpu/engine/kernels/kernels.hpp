@@ -3,6 +3,7 @@
 // their arguments. Failure rule: none; every input has a defined result (a division by zero gives all ones).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace softgpu::engine {
@@ -57,12 +58,33 @@ using Expand = void (*)(void* v, const void* base, std::int64_t stride, int halv
 // d[lane] = mask bit ? s[lane] : d[lane]
 using Blend = void (*)(void* d, const void* s, const std::uint16_t* mask, int halves);
 
+// Moves elements between a register and host memory. Elements of halves [first, last) of one register; `bits`
+// says for each half which lanes take part.
+struct Mover {
+  // Lane l of half h is at host[h] + l * stride.
+  void (*strided)(void* elements, std::uint8_t* const* host, std::ptrdiff_t stride, const std::uint16_t* bits,
+                  int first, int last);
+  // Lane l of half h is at host[16 * h + l] + offset.
+  void (*gathered)(void* elements, std::uint8_t* const* host, std::ptrdiff_t offset,
+                   const std::uint16_t* bits, int first, int last);
+  // One element a half, at host[h]; null: no lane of it takes part.
+  void (*uniform)(void* bases, std::uint8_t* const* host, int first, int last);
+};
+// The least and greatest of the bases of halves [first, last), and all their bits.
+struct Spread {
+  std::uint64_t least, greatest, bits;
+};
+
 struct Kernels {
   const char* name;
   Table<Row> integer, bits, floating, directed, half, convert, approximate;
   Table<CompareRow> compare;
   Expand expand[4];  // by log2 of the element's bytes
   Blend blend[4];
+  // Null where there is no such instruction.
+  const Mover* (*load_mover)(int size, bool is_signed, int register_width);
+  const Mover* (*store_mover)(int size, int register_width);
+  Spread (*spread)(const void* bases, int width, int first, int last);
 };
 
 const Kernels& kernels_v4();        // AVX-512

@@ -33,6 +33,23 @@ void blend(void* d, const void* s, const u16* mask, int halves) {
   }
 }
 
+template <class T>
+Spread spread_of(const void* bases, int first, int last) {
+  const T* base = static_cast<const T*>(bases);
+  T least = static_cast<T>(~T{0}), greatest = 0, bits = 0;
+  for (int h = first; h < last; ++h) {
+    least = base[h] < least ? base[h] : least;
+    greatest = base[h] > greatest ? base[h] : greatest;
+    bits |= base[h];
+  }
+  return {least, greatest, bits};
+}
+Spread spread(const void* bases, int width, int first, int last) {
+  const bool all = first == 0 && last == kHalves;
+  if (width == 4) return all ? spread_of<u32>(bases, 0, kHalves) : spread_of<u32>(bases, first, last);
+  return all ? spread_of<u64>(bases, 0, kHalves) : spread_of<u64>(bases, first, last);
+}
+
 }  // namespace
 }  // namespace SOFTGPU_LEVEL
 
@@ -50,7 +67,10 @@ void blend(void* d, const void* s, const u16* mask, int halves) {
                                  approximate_rows(),                                  \
                                  compare_rows(),                                      \
                                  {expand<u8>, expand<u16>, expand<u32>, expand<u64>}, \
-                                 {blend<u8>, blend<u16>, blend<u32>, blend<u64>}};    \
+                                 {blend<u8>, blend<u16>, blend<u32>, blend<u64>},     \
+                                 load_mover,                                          \
+                                 store_mover,                                         \
+                                 spread};                                             \
     return kernels;                                                                   \
   }
 #define KERNELS(level, function) KERNELS_OF(level, function)

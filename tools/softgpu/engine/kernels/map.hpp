@@ -100,6 +100,8 @@ Table<Row> half_rows();
 Table<Row> convert_rows();
 Table<Row> approximate_rows();
 Table<CompareRow> compare_rows();
+const Mover* load_mover(int size, bool is_signed, int register_width);
+const Mover* store_mover(int size, int register_width);
 }  // namespace SOFTGPU_LEVEL
 
 }  // namespace softgpu::engine

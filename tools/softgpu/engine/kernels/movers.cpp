@@ -1,10 +1,9 @@
-#include "tools/softgpu/engine/movers.hpp"
+// Moves elements between registers and host memory, whole halves at a time.
+#include <cstddef>
 
-#include <cstring>
+#include "tools/softgpu/engine/kernels/map.hpp"
 
-#include "tools/softgpu/engine/kernels/kernels.hpp"
-
-namespace softgpu::engine {
+namespace softgpu::engine::SOFTGPU_LEVEL {
 namespace {
 
 using Bytes = std::uint8_t;
@@ -14,7 +13,7 @@ template <class M, class D>
 struct Load {
   static D read(const Bytes* from) {
     M value;
-    std::memcpy(&value, from, sizeof value);
+    __builtin_memcpy(&value, from, sizeof value);
     return static_cast<D>(value);
   }
   static void one(D* lane, Bytes* at) { *lane = read(at); }
@@ -23,7 +22,7 @@ template <class M, class D>
 struct Store {
   static void one(const D* lane, Bytes* at) {
     const M value = static_cast<M>(*lane);
-    std::memcpy(at, &value, sizeof value);
+    __builtin_memcpy(at, &value, sizeof value);
   }
 };
 
@@ -34,6 +33,7 @@ void strided(void* elements, Bytes* const* host, std::ptrdiff_t stride, const st
     D* lanes = static_cast<D*>(elements) + h * kHalfLanes;
     Bytes* at = host[h];
     if (bits[h] == 0xffff && stride == sizeof(M)) {
+#pragma GCC ivdep
       for (int l = 0; l < kHalfLanes; ++l) Move::one(lanes + l, at + l * static_cast<int>(sizeof(M)));
     } else {
       for (std::uint32_t left = bits[h]; left != 0; left &= left - 1) {
@@ -131,4 +131,4 @@ const Mover* store_mover(int size, int register_width) {
   }
 }
 
-}  // namespace softgpu::engine
+}  // namespace softgpu::engine::SOFTGPU_LEVEL
