@@ -96,6 +96,18 @@ bool fill_row(const AddressSpace& space, std::uint64_t address, std::uint64_t by
   return true;
 }
 
+// Blocks let go while this runs stay.
+class Working {
+ public:
+  explicit Working(Device& device) : device_(device) { device_.work_begins(); }
+  ~Working() { device_.work_ends(); }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+
+ private:
+  Device& device_;
+};
+
 }  // namespace
 
 EngineKind CopyPlan::engine() const {
@@ -117,6 +129,7 @@ void CopyPlan::stage() {
 }
 
 void execute_copy(Device& device, const CopyPlan& plan, Fate& fate, Progress& progress) {
+  const Working working(device);
   Pace pace(device, plan.engine(), progress);
   for (std::uint64_t plane = 0; plane < plan.depth; ++plane) {
     for (std::uint64_t row = 0; row < plan.height; ++row) {
@@ -129,7 +142,8 @@ void execute_copy(Device& device, const CopyPlan& plan, Fate& fate, Progress& pr
   }
 }
 
-void execute_fill(Device&, const FillPlan& plan, Fate& fate, Progress& progress) {
+void execute_fill(Device& device, const FillPlan& plan, Fate& fate, Progress& progress) {
+  const Working working(device);
   const std::uint64_t bytes = plan.width * plan.element;
   progress.end = progress.start + settings().copy_time + duration_ns(bytes * plan.height, settings().d2d);
   count(statistics().bytes_set, bytes * plan.height);

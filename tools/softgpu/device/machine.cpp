@@ -20,21 +20,21 @@ Device::Device(int number)
       hbm(settings().hbm, static_cast<std::uint8_t>(settings().poison)),
       link(settings().h2d, settings().d2h, settings().duplex) {}
 
-void Device::kernel_begins() {
+void Device::work_begins() {
   const std::lock_guard lock(running_mutex_);
-  ++running_kernels_;
+  ++running_;
 }
 
-void Device::kernel_ends() {
+void Device::work_ends() {
   std::vector<std::shared_ptr<PhysicalBlock>> freed;
   const std::lock_guard lock(running_mutex_);
-  if (--running_kernels_ == 0) freed.swap(let_go_);
+  if (--running_ == 0) freed.swap(let_go_);
 }
 
 void Device::let_go(std::shared_ptr<PhysicalBlock> block) {
   if (block == nullptr || !block->is_host()) return;
   const std::lock_guard lock(running_mutex_);
-  if (running_kernels_ > 0) let_go_.push_back(std::move(block));
+  if (running_ > 0) let_go_.push_back(std::move(block));
 }
 
 Machine::Machine() : space(settings().address_space, device_count()), scheduler(settings(), device_count()) {

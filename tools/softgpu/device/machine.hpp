@@ -21,17 +21,13 @@ struct Device {
   const int ordinal;
   Hbm hbm;
   Link link;
-  std::mutex
-      call_lock;  // mapping calls hold it for as long as they take on a driver; launches pass through it
-
-  // Blocks stay valid while any kernel runs: one that is let go meanwhile is kept until none does.
-  void kernel_begins();
-  void kernel_ends();
+  void work_begins();
+  void work_ends();
   void let_go(std::shared_ptr<PhysicalBlock> block);
 
  private:
   std::mutex running_mutex_;
-  std::uint64_t running_kernels_ = 0;
+  std::uint64_t running_ = 0;
   std::vector<std::shared_ptr<PhysicalBlock>> let_go_;
 };
 
@@ -40,6 +36,8 @@ struct Machine {
   AddressSpace space;
   Scheduler scheduler;
   std::vector<std::unique_ptr<Device>> devices;
+  // Mapping calls hold it for as long as they take on a driver; launches pass through it.
+  std::mutex call_lock;
 
   [[nodiscard]] Device& device(int ordinal) { return *devices[static_cast<std::size_t>(ordinal)]; }
 };

@@ -8,6 +8,11 @@
 #include <utility>
 
 namespace softgpu {
+namespace {
+
+thread_local const WorkerPool* own_pool = nullptr;
+
+}  // namespace
 
 void start_detached(std::function<void()> body) {
   sigset_t all;
@@ -25,6 +30,8 @@ void WorkerPool::push(OperationPtr operation) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(operation));
+    // A worker that starts what follows its own operation takes it itself when it is back.
+    if (own_pool == this && queue_.size() == 1) return;
     if (idle_ < queue_.size() && threads_ < most_threads_) start_thread();
   }
   wake_.notify_one();
@@ -36,6 +43,7 @@ void WorkerPool::start_thread() {
 }
 
 void WorkerPool::work() {
+  own_pool = this;
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;

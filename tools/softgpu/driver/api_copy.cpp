@@ -45,7 +45,7 @@ CUresult enqueue(CopyPlan plan, Claim to, Claim from, CUstream handle, bool sync
   if (is_pageable(plan.from) && !waits(plan, sync)) plan.stage();
   const std::shared_ptr<Fate> fate = stream->queue->fate;
   Device& device = machine().device(fate->device);
-  pass_call_lock(device, CallCost::kLaunch);
+  pass_call_lock(CallCost::kLaunch);
   const bool wait = waits(plan, sync);
   Work work;
   work.engine = plan.engine();

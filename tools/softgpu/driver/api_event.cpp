@@ -26,12 +26,11 @@ CUresult record(const std::shared_ptr<Event>& event, Stream& stream) {
   bool captured = false;
   SOFTGPU_TRY(capture_event_record(stream, *event, &captured));
   if (captured) return CUDA_SUCCESS;
-  pass_call_lock(machine().device(stream.queue->fate->device), CallCost::kEventRecord);
-  // The lock is held over both, so that the last to enqueue is the one remembered.
+  pass_call_lock(CallCost::kEventRecord);
   OperationPtr operation;
+  SOFTGPU_TRY(submit(stream, Work{}, &operation));
   const std::lock_guard lock(event->mutex);
   event->capture.reset();
-  SOFTGPU_TRY(submit(stream, Work{}, &operation));
   event->record = std::move(operation);
   return CUDA_SUCCESS;
 }

@@ -15,9 +15,8 @@ constexpr std::uint64_t kWorkspaceBytes = 4096;
 
 // The zeroed memory that the blocks of a cooperative launch meet in.
 CUresult make_workspace(Stream& stream, KernelLaunch& launch) {
-  const ContextPtr context = stream.context.lock();
-  if (context == nullptr) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  SOFTGPU_TRY(allocate_device(*context, Range::Kind::kInternal, kWorkspaceBytes, &launch.workspace));
+  SOFTGPU_TRY(allocate_device(stream.queue->fate->device, stream.context_handle, Range::Kind::kInternal,
+                              kWorkspaceBytes, &launch.workspace));
   std::uint64_t run = 0;
   std::memset(machine().space.translate(launch.workspace, true, &run), 0, kWorkspaceBytes);
   return CUDA_SUCCESS;
@@ -30,7 +29,7 @@ CUresult enqueue(KernelLaunch launch, CUstream handle, void** kernel_params, voi
   SOFTGPU_TRY(read_parameters(launch, kernel_params, extra));
   if (launch.cooperative) SOFTGPU_TRY(make_workspace(*stream, launch));
   const std::shared_ptr<Fate> fate = stream->queue->fate;
-  pass_call_lock(machine().device(fate->device), CallCost::kLaunch);
+  pass_call_lock(CallCost::kLaunch);
   Work work;
   work.engine = EngineKind::kCompute;
   work.body = [launch = std::move(launch), fate](Progress& progress) {

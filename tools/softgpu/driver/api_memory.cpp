@@ -77,7 +77,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr* dptr, std::size_t bytesize) {
   SOFTGPU_TRY(ready_context(&context));
   if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   std::uint64_t address = 0;
-  SOFTGPU_TRY(allocate_device(*context, Range::Kind::kAllocation, bytesize, &address));
+  SOFTGPU_TRY(allocate_device(context->device.ordinal, reinterpret_cast<CUcontext>(context.get()),
+                              Range::Kind::kAllocation, bytesize, &address));
   *dptr = address;
   return CUDA_SUCCESS;
 }
@@ -114,11 +115,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
   if (!found || found->base != dptr || !is_freed_by_mem_free(*found)) return CUDA_ERROR_INVALID_VALUE;
   if (settings().free_waits != 0) machine().scheduler.wait_device(found->device);
   SOFTGPU_TRY(fate_of(*context->fate));
-  const auto removed = machine().space.remove(dptr, is_freed_by_mem_free);
-  if (!removed) return CUDA_ERROR_INVALID_VALUE;
-  if (removed->kind == Range::Kind::kManaged)
-    munmap(reinterpret_cast<void*>(dptr), round_up(removed->bytes, kHostPage));
-  return CUDA_SUCCESS;
+  return release_memory(dptr, is_freed_by_mem_free) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemHostAlloc(void** pp, std::size_t bytesize, unsigned int Flags) {

@@ -21,7 +21,7 @@ CUresult enqueue(const FillPlan& plan, CUstream handle, bool sync) {
   if (sync) SOFTGPU_TRY(refuse_in_capture());
   const std::shared_ptr<Fate> fate = stream->queue->fate;
   Device& device = machine().device(fate->device);
-  pass_call_lock(device, CallCost::kLaunch);
+  pass_call_lock(CallCost::kLaunch);
   Work work;
   work.engine = EngineKind::kCompute;
   work.body = [plan, fate, &device](Progress& progress) { execute_fill(device, plan, *fate, progress); };

@@ -28,26 +28,20 @@ CUresult check_device(CUdevice device) {
 CUresult allocate(CUdeviceptr* dptr, std::size_t bytesize, const PoolPtr& pool, Stream& stream) {
   if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   SOFTGPU_TRY(refuse_if_capturing(stream));
-  const ContextPtr context = stream.context.lock();
-  if (context == nullptr) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   std::uint64_t address = 0;
-  CUresult result = allocate_device(*context, Range::Kind::kPool, bytesize, &address, pool.get());
+  const auto make = [&] {
+    return allocate_device(pool->device, stream.context_handle, Range::Kind::kPool, bytesize, &address,
+                           pool.get());
+  };
+  CUresult result = make();
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     pool->wait_for_frees();
-    result = allocate_device(*context, Range::Kind::kPool, bytesize, &address, pool.get());
+    result = make();
   }
   SOFTGPU_TRY(result);
   pool->add(bytesize);
   *dptr = address;
   return CUDA_SUCCESS;
-}
-
-// What the free gives back when it runs; whoever frees it meanwhile by another call was wrong.
-void give_back(std::uint64_t address) {
-  const auto range = machine().space.remove(address, [](const Range&) { return true; });
-  if (!range) return;
-  if (const PoolPtr pool = Pools::instance().find(static_cast<CUmemoryPool>(range->pool)))
-    pool->remove(range->bytes);
 }
 
 }  // namespace
@@ -75,7 +69,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   SOFTGPU_TRY(begin_async_free(dptr));
   Work work;
   work.engine = EngineKind::kCompute;
-  work.body = [dptr](Progress&) { give_back(dptr); };
+  work.body = [dptr](Progress&) { release_memory(dptr); };
   OperationPtr operation;
   SOFTGPU_TRY(submit(*stream, std::move(work), &operation));
   remember_free(machine().space.find(dptr), operation);

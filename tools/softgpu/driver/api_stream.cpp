@@ -30,7 +30,9 @@ CUresult enqueue_host(CUstream hStream, std::function<void(CUstream)> call) {
   work.engine = EngineKind::kHostThread;
   work.body = [call = std::move(call), hStream](Progress& progress) {
     count(statistics().host_functions);
+    in_host_function = true;
     call(hStream);
+    in_host_function = false;
     progress.end = std::max(progress.start, now_ns());
   };
   return submit(*stream, std::move(work));

@@ -63,9 +63,6 @@ CUresult check_properties(const CUmemAllocationProp* prop) {
   return check_location(prop->location);
 }
 
-// Mapping calls serialise in the driver, whichever device they are about.
-std::mutex& call_lock() { return machine().device(0).call_lock; }
-
 bool is_multiple(std::uint64_t value) { return value % settings().granularity == 0; }
 
 std::shared_ptr<PhysicalBlock> create_block(const CUmemLocation& location, std::uint64_t bytes) {
@@ -91,8 +88,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* ptr, std::size_t size, std::size_t ali
   SOFTGPU_TRY(ready());
   if (ptr == nullptr || size == 0 || !is_multiple(size) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if ((alignment & (alignment - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::lock_guard lock(call_lock());
-  spend_call(CallCost::kReserve);
+  const auto lock = hold_call_lock(CallCost::kReserve);
   std::uint64_t address = 0;
   SOFTGPU_TRY(machine().space.reserve(size, std::max<std::uint64_t>(alignment, settings().granularity), addr,
                                       &address));
@@ -102,8 +98,7 @@ CUresult cuMemAddressReserve(CUdeviceptr* ptr, std::size_t size, std::size_t ali
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, std::size_t size) {
   SOFTGPU_TRY(ready());
-  const std::lock_guard lock(call_lock());
-  spend_call(CallCost::kReserve);
+  const auto lock = hold_call_lock(CallCost::kReserve);
   return machine().space.free_reservation(ptr, size);
 }
 
@@ -112,9 +107,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t size, con
   SOFTGPU_TRY(ready());
   if (handle == nullptr || size == 0 || !is_multiple(size) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   SOFTGPU_TRY(check_properties(prop));
-  const std::lock_guard lock(call_lock());
   count(statistics().vmm_creates);
-  spend_call(CallCost::kCreate);
+  const auto lock = hold_call_lock(CallCost::kCreate);
   auto block = create_block(prop->location, size);
   if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::lock_guard handle_lock(handle_mutex);
@@ -125,8 +119,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t size, con
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   SOFTGPU_TRY(ready());
-  const std::lock_guard lock(call_lock());
-  spend_call(CallCost::kRelease);
+  const auto lock = hold_call_lock(CallCost::kRelease);
   std::shared_ptr<PhysicalBlock> dropped;  // its frames go back after the lock is released
   const std::lock_guard handle_lock(handle_mutex);
   const auto found = handles().find(handle);
@@ -144,9 +137,8 @@ CUresult cuMemMap(CUdeviceptr ptr, std::size_t size, std::size_t offset, CUmemGe
                   unsigned long long flags) {
   SOFTGPU_TRY(ready());
   if (offset != 0 || flags != 0 || !is_multiple(size) || !is_multiple(ptr)) return CUDA_ERROR_INVALID_VALUE;
-  const std::lock_guard lock(call_lock());
   count(statistics().vmm_maps);
-  spend_call(CallCost::kMap);
+  const auto lock = hold_call_lock(CallCost::kMap);
   std::shared_ptr<PhysicalBlock> block;
   {
     const std::lock_guard handle_lock(handle_mutex);
@@ -160,9 +152,8 @@ CUresult cuMemMap(CUdeviceptr ptr, std::size_t size, std::size_t offset, CUmemGe
 
 CUresult cuMemUnmap(CUdeviceptr ptr, std::size_t size) {
   SOFTGPU_TRY(ready());
-  const std::lock_guard lock(call_lock());
   count(statistics().vmm_unmaps);
-  spend_call(CallCost::kUnmap);
+  const auto lock = hold_call_lock(CallCost::kUnmap);
   std::vector<Range> removed;
   SOFTGPU_TRY(machine().space.unmap(ptr, size, &removed));
   for (const Range& range : removed) machine().device(range.device).let_go(range.block);
@@ -173,9 +164,8 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, std::size_t size, const CUmemAccessDesc
                         std::size_t count_of) {
   SOFTGPU_TRY(ready());
   if (desc == nullptr || count_of == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::lock_guard lock(call_lock());
   count(statistics().vmm_set_accesses);
-  spend_call(CallCost::kSetAccess);
+  const auto lock = hold_call_lock(CallCost::kSetAccess);
   return machine().space.set_access(ptr, size, std::span(desc, count_of));
 }
 

@@ -1,8 +1,7 @@
 #include "tools/softgpu/driver/call_costs.hpp"
 
-#include <mutex>
-
 #include "tools/softgpu/device/clock.hpp"
+#include "tools/softgpu/device/machine.hpp"
 
 namespace softgpu {
 namespace {
@@ -24,15 +23,18 @@ bool is_real() {
   return real;
 }
 
+void spend(CallCost cost) {
+  if (is_real()) spend_ns(kCosts[static_cast<std::size_t>(cost)]);
+}
+
 }  // namespace
 
-void spend_call(CallCost cost, std::uint64_t units) {
-  if (is_real()) spend_ns(kCosts[static_cast<std::size_t>(cost)] * units);
+std::unique_lock<std::mutex> hold_call_lock(CallCost cost) {
+  std::unique_lock lock(machine().call_lock);
+  spend(cost);
+  return lock;
 }
 
-void pass_call_lock(Device& device, CallCost cost) {
-  const std::lock_guard lock(device.call_lock);
-  spend_call(cost);
-}
+void pass_call_lock(CallCost cost) { hold_call_lock(cost).unlock(); }
 
 }  // namespace softgpu

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-
-#include "tools/softgpu/device/machine.hpp"
+#include <mutex>
 
 namespace softgpu {
 
@@ -19,11 +18,9 @@ enum class CallCost : std::uint8_t {
   kReserve
 };
 
-// Called with the device's call lock held: mapping calls and launches wait for each other in the driver.
-// `units` is how many blocks the call is about.
-void spend_call(CallCost cost, std::uint64_t units = 1);
-
-// Passes through the lock that mapping calls hold, spending what a launch costs.
-void pass_call_lock(Device& device, CallCost cost);
+// For a mapping call, which holds the driver's lock for as long as it takes.
+[[nodiscard]] std::unique_lock<std::mutex> hold_call_lock(CallCost cost);
+// For a launch, copy or record, which only passes through that lock.
+void pass_call_lock(CallCost cost);
 
 }  // namespace softgpu

@@ -10,6 +10,9 @@
 #include "tools/softgpu/driver/memory.hpp"
 
 namespace softgpu {
+
+thread_local bool in_host_function = false;
+
 namespace {
 
 std::atomic<bool> initialised{false};
@@ -27,6 +30,7 @@ CUresult initialise() {
 }
 
 CUresult check_initialised() {
+  if (in_host_function) return CUDA_ERROR_NOT_PERMITTED;
   return initialised.load() && !forked.load() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 

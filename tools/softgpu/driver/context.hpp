@@ -62,6 +62,9 @@ struct Event {
 };
 using Events = Registry<Event, CUevent>;
 
+// True on the thread that runs host functions: they may not call the driver.
+extern thread_local bool in_host_function;
+
 // Init, and what forbids every call: not initialised, a forked child.
 CUresult initialise();
 CUresult check_initialised();

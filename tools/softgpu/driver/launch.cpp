@@ -95,6 +95,14 @@ Launch engine_launch(const KernelLaunch& launch, const Fate& fate) {
   engine.threads = static_cast<unsigned>(settings().threads);
   engine.globaltimer = &global_timer;
   engine.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+  engine.device_malloc = [device = fate.device, context = launch.function->context](std::uint64_t bytes) {
+    std::uint64_t address = 0;
+    const CUresult made = allocate_device(device, context, Range::Kind::kInternal, bytes, &address);
+    return made == CUDA_SUCCESS ? address : 0;
+  };
+  engine.device_free = [](std::uint64_t address) {
+    release_memory(address, [](const Range& range) { return range.kind == Range::Kind::kInternal; });
+  };
   return engine;
 }
 
@@ -145,9 +153,9 @@ CUresult read_parameters(KernelLaunch& launch, void** kernel_params, void** extr
 
 void execute_launch(const KernelLaunch& launch, Fate& fate, Progress& progress) {
   Device& device = machine().device(fate.device);
-  device.kernel_begins();
+  device.work_begins();
   const Outcome outcome = run(engine_launch(launch, fate));
-  device.kernel_ends();
+  device.work_ends();
   charge(device, outcome, progress);
   if (launch.workspace != 0) release_memory(launch.workspace);
   const CUresult error = error_of(outcome.kind);

@@ -31,8 +31,8 @@ void free_globals(Module& module) {
 CUresult place_globals(const ContextPtr& context, Module& module) {
   for (const GlobalInfo& global : module.program->globals()) {
     std::uint64_t address = 0;
-    const CUresult placed =
-        allocate_device(*context, Range::Kind::kGlobal, std::max<std::uint64_t>(global.size, 1), &address);
+    const CUresult placed = allocate_device(context->device.ordinal, module.context, Range::Kind::kGlobal,
+                                            std::max<std::uint64_t>(global.size, 1), &address);
     if (placed != CUDA_SUCCESS) {
       free_globals(module);
       return placed;
@@ -66,6 +66,7 @@ CUresult load_module(const ContextPtr& context, const std::string& ptx, std::sha
     function->module = module;
     function->module_handle = reinterpret_cast<CUmodule>(module.get());
     function->program = module->program;
+    function->context = module->context;
     function->fate = context->fate;
     function->kernel = i;
     module->functions.push_back(function);

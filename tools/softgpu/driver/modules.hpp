@@ -21,6 +21,7 @@ struct Module;
 struct Function {
   std::weak_ptr<Module> module;
   CUmodule module_handle = nullptr;
+  CUcontext context = nullptr;
   std::shared_ptr<Program> program;
   std::shared_ptr<Fate> fate;
   std::size_t kernel = 0;
