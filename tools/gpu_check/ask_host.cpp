@@ -73,7 +73,7 @@ void ask_atomics(const Gpu& gpu, const HostBlock& block) {
   const bool exact = words.sum == kBlocks * kThreads && words.wide_sum == kBlocks * kThreads &&
                      words.largest == kBlocks * kThreads - 1;
   gpu.text("kernel.atomics", exact ? "exact" : "wrong");
-  gpu.number("kernel.atomics", nanoseconds / 1000, "us for 3 x 8192");
+  gpu.number("kernel.atomics_time", nanoseconds / 1000, "us for 3 x 8192");
 }
 
 void ask_copies(const Gpu& gpu, const HostBlock& block) {
@@ -85,7 +85,7 @@ void ask_copies(const Gpu& gpu, const HostBlock& block) {
     const Status status = operation();
     gpu.text(std::string("copy.") + name, gpu.verdict(status));
     if (status == 0)
-      gpu.number(std::string("copy.") + name,
+      gpu.number(std::string("copy.").append(name).append("_rate"),
                  gigabytes_per_second(gpu, block.bytes, [&] { gpu.must(name, operation()); }), "GB/s");
   };
   ask("htod", [&] { return api.cuMemcpyHtoD_v2(block.address, pinned, block.bytes); });

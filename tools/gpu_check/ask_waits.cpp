@@ -6,13 +6,13 @@
 namespace gpu_check {
 namespace {
 
-// Runs `call` while a kernel spins; says whether it came back before the kernel's end.
+// Runs `call` while a kernel spins; says whether the kernel was still running when it came back.
 void ask_whether_waits(const Gpu& gpu, Stream stream, const std::string& name,
                        const std::function<void()>& call) {
   const std::uint64_t duration = gpu.scale.nanoseconds(200000000);
   gpu.spin(stream, duration);
   const double elapsed = timed(call);
-  const bool waited = elapsed > static_cast<double>(duration) / 2;
+  const bool waited = gpu.api.cuStreamQuery(stream) == 0;
   gpu.finish(stream);
   gpu.text(name, waited ? "waits for the running kernel" : "does not wait");
   gpu.number(name + ".beside_kernel", elapsed / 1000, "us");
@@ -43,7 +43,7 @@ void ask_vmm_waits(Operands& on, Stream stream) {
 
 void ask_allocation_waits(Operands& on, Stream stream) {
   const Gpu& gpu = on.gpu;
-  ask_whether_waits(gpu, stream, "cuMemAlloc", [&] { on.fresh = gpu.allocate(64 * kMiB); });
+  ask_whether_waits(gpu, stream, "cuMemAlloc", [&] { on.fresh = gpu.allocate(gpu.scale.bytes(64 * kMiB)); });
   ask_whether_waits(gpu, stream, "cuMemFree",
                     [&] { gpu.must("cuMemFree", gpu.api.cuMemFree_v2(on.allocation)); });
   ask_whether_waits(gpu, stream, "cuMemFreeHost",

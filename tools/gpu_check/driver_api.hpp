@@ -75,6 +75,7 @@ inline constexpr int kHostNumaId = 134;      // CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID
   X(cuStreamCreate, (Stream*, unsigned))                                                                     \
   X(cuStreamDestroy_v2, (Stream))                                                                            \
   X(cuStreamSynchronize, (Stream))                                                                           \
+  X(cuStreamQuery, (Stream))                                                                                 \
   X(cuStreamWaitEvent, (Stream, Event, unsigned))                                                            \
   X(cuStreamWaitValue32_v2, (Stream, Address, unsigned, unsigned))                                           \
   X(cuStreamWriteValue32_v2, (Stream, Address, unsigned, unsigned))                                          \
