@@ -1,0 +1,72 @@
+// Tests of the table of SOFTGPU_* variables, the adversary's choices and the link's clock.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tools/softgpu/device/chaos.hpp"
+#include "tools/softgpu/device/link.hpp"
+#include "tools/softgpu/device/settings.hpp"
+
+namespace softgpu {
+namespace {
+
+std::uint64_t parsed(SettingKind kind, const char* text) {
+  std::uint64_t value = 12345;
+  return parse_setting(kind, text, &value) ? value : 12345;
+}
+
+TEST(SettingsTest, ReadsUnits) {
+  EXPECT_EQ(268435456U, parsed(SettingKind::kBytes, "256MiB"));
+  EXPECT_EQ(1500000000U, parsed(SettingKind::kBytes, "1.5GB"));
+  EXPECT_EQ(2000000000U, parsed(SettingKind::kRate, "2GB/s"));
+  EXPECT_EQ(0U, parsed(SettingKind::kRate, "instant"));
+  EXPECT_EQ(3000U, parsed(SettingKind::kTime, "3us"));
+  EXPECT_EQ(80U, parsed(SettingKind::kPercent, "80%"));
+  EXPECT_EQ(255U, parsed(SettingKind::kCount, "0xff"));
+}
+
+TEST(SettingsTest, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text : {"", "MiB", "-1MiB", "256MiBs", "2GB/s"})
+    EXPECT_EQ(12345U, parsed(SettingKind::kBytes, text));
+  EXPECT_EQ(12345U, parsed(SettingKind::kRate, "2GB"));
+  EXPECT_EQ(12345U, parsed(SettingKind::kPercent, "101%"));
+  EXPECT_EQ(12345U, parsed(SettingKind::kSwitch, "2"));
+  EXPECT_EQ(12345U, parsed(SettingKind::kCount, "12x"));
+}
+
+TEST(SettingsTest, KeepsTheDefaultAndSaysSo) {
+  testing::internal::CaptureStderr();
+  const Settings settings = read_settings(
+      [](const char* name) { return std::strcmp(name, "SOFTGPU_HBM") == 0 ? "much" : nullptr; });
+  EXPECT_EQ(std::uint64_t{1} << 30, settings.hbm);
+  EXPECT_EQ("softgpu: SOFTGPU_HBM=much is not understood, using 1GiB\n",
+            testing::internal::GetCapturedStderr());
+}
+
+TEST(ChaosTest, ChoosesBySeedAlone) {
+  const Chaos one(1, 1'000'000);
+  const Chaos two(2, 1'000'000);
+  bool delayed = false;
+  bool differs = false;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(one.start_delay(3, i), Chaos(1, 1'000'000).start_delay(3, i));
+    EXPECT_LT(one.start_delay(3, i), 1'000'000U);
+    delayed |= one.start_delay(3, i) > 0;
+    differs |= one.start_delay(3, i) != two.start_delay(3, i);
+  }
+  EXPECT_TRUE(delayed);
+  EXPECT_TRUE(differs);
+  EXPECT_EQ(0U, Chaos().start_delay(3, 4));
+}
+
+TEST(LinkTest, IsFirstInFirstOutADirectionAndSlowerInBoth) {
+  Link link(1'000'000'000, 500'000'000, 50);
+  EXPECT_EQ(1000U + 4000U, link.transfer(Direction::kToDevice, 1000, 4000));
+  EXPECT_EQ(5000U + 1000U, link.transfer(Direction::kToDevice, 2000, 1000));
+  // The other direction keeps half of its rate while this one is busy.
+  EXPECT_EQ(2000U + 4000U, link.transfer(Direction::kToHost, 2000, 1000));
+  EXPECT_EQ(7000U + 2000U, link.transfer(Direction::kToHost, 7000, 1000));
+}
+
+}  // namespace
+}  // namespace softgpu
