@@ -31,7 +31,7 @@ CUresult cuMemAllocPitch(const Genuine<decltype(&::cuMemAllocPitch_v2)>& driver,
                          unsigned element_size) noexcept {
   const Visit visit;
   const auto call = [&] { return driver(dptr, pitch, width, height, element_size); };
-  const std::size_t row = visit && pitch != nullptr ? pitch_of_driver(driver, width, element_size) : 0;
+  const std::size_t row = visit && pitch != nullptr ? pitch_of_driver(visit, driver, width, element_size) : 0;
   std::size_t size = 0;
   if (row == 0 || __builtin_mul_overflow(row, height, &size)) return visit.with_room(call);
   bool served_by_driver = false;

@@ -65,7 +65,7 @@ bool is_inert() noexcept { return inert.load(std::memory_order_acquire); }
 
 void set_exports(const Exports& of_preload) noexcept {
   const std::lock_guard guard(filling);
-  exports = of_preload;
+  if (!filled.load(std::memory_order_relaxed)) exports = of_preload;
 }
 
 std::uint64_t passed_through() noexcept {

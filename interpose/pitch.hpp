@@ -8,11 +8,12 @@
 #include <cstddef>
 
 #include "interpose/genuine.hpp"
+#include "interpose/visit.hpp"
 
 namespace tencache::doors {
 
 // The driver is asked once per element size, with a row of one element.
-std::size_t pitch_of_driver(const Genuine<decltype(&::cuMemAllocPitch_v2)>& driver, std::size_t width,
-                            unsigned element_size) noexcept;
+std::size_t pitch_of_driver(const Visit& visit, const Genuine<decltype(&::cuMemAllocPitch_v2)>& driver,
+                            std::size_t width, unsigned element_size) noexcept;
 
 }  // namespace tencache::doors

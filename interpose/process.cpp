@@ -67,9 +67,9 @@ void start() noexcept {
     return;
   }
   start_reading_kernels(driver_functions);
+  pthread_atfork(nullptr, nullptr, in_forked_child);
   runtime::Runtime* const runtime = runtime::start(driver_functions, reading.options);
   if (runtime == nullptr) return;
-  pthread_atfork(nullptr, nullptr, in_forked_child);
   // Behind the driver's own handlers in the list, so before them at exit.
   std::atexit(on_exit);
   active_runtime.store(runtime, std::memory_order_release);
