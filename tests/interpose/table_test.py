@@ -92,7 +92,7 @@ def softgpu_definitions_must_be_exported_names():
     entries = hooks.read_table(TABLE)
     read = signatures.read(COMPILER.split(), INCLUDE, [e.symbol for e in entries])
     try:
-        emit_softgpu.emit_source(entries, read, {"cuInit", "cuMisspelt"}, "x.hpp")
+        emit_softgpu.emit_source(entries, read, {"cuInit", "cuMisspelt"}, {}, "x.hpp")
     except ValueError as error:
         return "cuMisspelt" in str(error)
     return False
