@@ -20,6 +20,7 @@ std::uint64_t base_of(const Register& r, int half) {
 bool same_everywhere(const Pack& pack, const Register& r, std::uint64_t& value) {
   if (r.stride != 0) return false;
   value = base_of(r, pack.first_half);
+  if ((r.state & Register::kSame) != 0) return true;
   for (int h = pack.first_half + 1; h < pack.last_half; ++h) {
     if (base_of(r, h) != value) return false;
   }
@@ -28,14 +29,19 @@ bool same_everywhere(const Pack& pack, const Register& r, std::uint64_t& value) 
 // base + 15 * stride stays within the register's 16 or 32 bits, taken as signed or unsigned.
 bool stays_within(const Pack& pack, const Register& r, bool is_signed) {
   if (r.stride == 0) return true;
-  if (r.width > 4) return false;
+  if (r.width != 4) return false;
   const int bits = 8 * r.width;
   const std::int64_t low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
   const std::int64_t high = std::int64_t{1} << (is_signed ? bits - 1 : bits);
   const std::int64_t reach = r.stride * (kHalfLanes - 1);
+  const Spread spread = pack.kernels->spread(r.base, r.width, pack.first_half, pack.last_half);
+  const auto least = static_cast<std::int64_t>(spread.least),
+             greatest = static_cast<std::int64_t>(spread.greatest);
+  if (greatest < high && greatest + reach < high && least + reach >= low) return true;
+  if (!is_signed) return false;
   for (int h = pack.first_half; h < pack.last_half; ++h) {
     const auto raw = static_cast<std::int64_t>(base_of(r, h));
-    const std::int64_t last = (is_signed ? extend(raw, r.width) : raw) + reach;
+    const std::int64_t last = extend(raw, r.width) + reach;
     if (last < low || last >= high) return false;
   }
   return true;
@@ -110,7 +116,7 @@ const Instruction* affine(Pack& pack, const Instruction& i) {
     return evaluate_lanes(pack, i);
   Register& d = reg(pack, i.d);
   i.eval(d.base, a.base, b.base, c.base, 1);
-  d.state = Register::kAffine;
+  set_uniform(d, a.state & b.state & c.state);
   d.stride = extend(stride, d.width);
   return &i + 1;
 }

@@ -1,5 +1,5 @@
-// engine-bench FILE.ptx [threads]: lane-instructions a second of a few kernels, the best of five runs each. A
-// core's speed is by the CPU time of all threads, so that other work on the machine counts little.
+// engine-bench FILE.ptx [threads [name]]: lane-instructions a second of a few kernels, the best of five runs
+// each. A core's speed is by the CPU time of all threads, so that other work on the machine counts little.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,12 +110,14 @@ std::string read_file(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return fmt::print(stderr, "usage: engine-bench FILE.ptx [threads]\n"), 2;
+  if (argc < 2) return fmt::print(stderr, "usage: engine-bench FILE.ptx [threads [name]]\n"), 2;
   std::string error;
   const auto program = softgpu::compile(read_file(argv[1]), &error);
   if (!program) return fmt::print(stderr, "{}\n", error), 1;
   const Memory memory;
   const unsigned threads = argc > 2 ? static_cast<unsigned>(std::max(1, std::atoi(argv[2]))) : 1;
-  for (const Case& c : kCases) time_case(*program, memory, c, threads);
+  for (const Case& c : kCases) {
+    if (argc < 4 || std::strcmp(argv[3], c.name) == 0) time_case(*program, memory, c, threads);
+  }
   return 0;
 }

@@ -42,7 +42,11 @@ void Decoder::arithmetic(const ptx::Instruction& in) {
   const SlotId to = target(in.operands[0], row->width[0]);
   if (failed()) return;
   if (count == 1) emit_row(row->key, to, {sources[0]});
-  if (count == 2) emit_row(row->key, to, {sources[0], sources[1]});
+  if (count == 2) {
+    Instruction& out = emit_row(row->key, to, {sources[0], sources[1]});
+    const bool spaced = in.opcode == "div" || in.opcode == "rem" || in.opcode == "shr" || in.opcode == "and";
+    if (spaced && !type_is_float(type_of(in))) out.handler = handlers::recognise;
+  }
   if (count == 3) emit_row(row->key, to, {sources[0], sources[1], sources[2]});
   finish_target(in.operands[0], to, type_is_signed(type_of(in)));
 }

@@ -30,7 +30,7 @@ void set_all(Register& r, std::uint64_t value) {
   for (int h = 0; h < kHalves; ++h) {
     std::memcpy(reinterpret_cast<char*>(r.base) + h * r.width, &value, r.width);
   }
-  set_uniform(r);
+  set_uniform(r, Register::kSame);
 }
 void set_lanes(Pack& pack, Register& r, std::uint32_t (*value)(const Pack&, std::uint32_t thread)) {
   auto* lanes = static_cast<std::uint32_t*>(r.vector);

@@ -11,6 +11,7 @@ namespace softgpu::engine::handlers {
 SOFTGPU_HANDLER(unary);
 SOFTGPU_HANDLER(binary);
 SOFTGPU_HANDLER(ternary);
+SOFTGPU_HANDLER(recognise);  // binary whose result may be evenly spaced
 // affine.cpp: the same for instructions that keep base + lane * stride.
 SOFTGPU_HANDLER(affine);
 

@@ -190,7 +190,7 @@ const Instruction* load_parameter(Pack& pack, const Instruction& i) {
     Register& d = reg(pack, slot);
     if (writes_scalar(pack, i)) {
       i.mover->uniform(d.base, host, 0, kHalves);
-      set_uniform(d);
+      set_uniform(d, Register::kSame);
     } else {
       i.mover->strided(target_of(pack, i, d), host, 0, pack.mask.halves, pack.first_half, pack.last_half);
       commit(pack, i, d);

@@ -74,7 +74,7 @@ inline void for_each_lane(const Mask& mask, F f) {
 // A register over a pack. It is held as base[half] + lane * stride, as one element a lane, or as both. A
 // predicate uses `predicate` alone.
 struct alignas(64) Register {
-  static constexpr std::uint8_t kAffine = 1, kVector = 2;
+  static constexpr std::uint8_t kAffine = 1, kVector = 2, kSame = 4;  // kSame: one value in all lanes
   Register() {}  // NOLINT(modernize-use-equals-default): left as it is, take_frame() fills what is read
   union {
     std::uint64_t base[kHalves];  // elements of the register's width, packed
@@ -252,8 +252,10 @@ inline void commit(Pack& pack, const Instruction& i, Register& d) {
 inline bool writes_scalar(const Pack& pack, const Instruction& i) {
   return writes_whole(pack, i) && pack.scalars;
 }
-inline void set_uniform(Register& d) {
-  d.state = Register::kAffine;
+// `sources` is the conjunction of their states: what is made of values that are the same everywhere is so
+// too.
+inline void set_uniform(Register& d, std::uint8_t sources = 0) {
+  d.state = static_cast<std::uint8_t>(Register::kAffine | (sources & Register::kSame));
   d.stride = 0;
 }
 inline void write_predicate(Pack& pack, const Instruction& i, Register& d, const Mask& value) {

@@ -10,12 +10,13 @@ template <class T, class F>
 inline void compare_map(u16* mask, const void* a, const void* b, int halves, F f) {
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
-  for (int h = 0; h < halves; ++h) {
-    alignas(16) u8 bytes[kHalfLanes];
+  alignas(16) u8 yes[kLanes];
+  const int n = halves * kHalfLanes;
 #pragma GCC ivdep
-    for (int i = 0; i < kHalfLanes; ++i)
-      bytes[i] = f(x[h * kHalfLanes + i], y[h * kHalfLanes + i]) ? 0xff : 0;
-    mask[h] = static_cast<u16>(_mm_movemask_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(bytes))));
+  for (int i = 0; i < n; ++i) yes[i] = f(x[i], y[i]) ? 0xff : 0;
+  for (int h = 0; h < halves; ++h) {
+    mask[h] = static_cast<u16>(
+        _mm_movemask_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(yes + h * kHalfLanes))));
   }
 }
 

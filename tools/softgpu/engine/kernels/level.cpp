@@ -5,34 +5,45 @@ namespace softgpu::engine {
 namespace SOFTGPU_LEVEL {
 namespace {
 
+// A half's elements as vectors of at most 64 bytes.
+template <class T>
+struct HalfVectors {
+  static constexpr int kBytes = sizeof(T) * kHalfLanes < 64 ? sizeof(T) * kHalfLanes : 64;
+  static constexpr int kLanesEach = kBytes / static_cast<int>(sizeof(T)), kCount = kHalfLanes / kLanesEach;
+  typedef T Vector __attribute__((vector_size(kBytes), may_alias));  // NOLINT(modernize-use-using)
+};
+
 template <class T>
 void expand(void* v, const void* base, s64 stride, int halves) {
-  T* to = static_cast<T*>(v);
+  using H = HalfVectors<T>;
+  using Vector = typename H::Vector;
+  auto* to = static_cast<Vector*>(v);
   const T* from = static_cast<const T*>(base);
-  T steps[kHalfLanes];
-  for (int i = 0; i < kHalfLanes; ++i)
-    steps[i] = static_cast<T>(static_cast<u64>(stride) * static_cast<u64>(i));
+  Vector steps[H::kCount];
+  for (int i = 0; i < kHalfLanes; ++i) {
+    steps[i / H::kLanesEach][i % H::kLanesEach] =
+        static_cast<T>(static_cast<u64>(stride) * static_cast<u64>(i));
+  }
   for (int h = 0; h < halves; ++h) {
-    const T first = from[h];
-#pragma GCC ivdep
-    for (int i = 0; i < kHalfLanes; ++i) to[h * kHalfLanes + i] = static_cast<T>(first + steps[i]);
+    for (int part = 0; part < H::kCount; ++part) *to++ = steps[part] + from[h];
   }
 }
 template <class T>
 void blend(void* d, const void* s, const u16* mask, int halves) {
-  T* to = static_cast<T*>(d);
-  const T* from = static_cast<const T*>(s);
+  using H = HalfVectors<T>;
+  using Vector = typename H::Vector;
+  auto* to = static_cast<Vector*>(d);
+  const auto* from = static_cast<const Vector*>(s);
+  Vector bit[H::kCount];
+  for (int i = 0; i < kHalfLanes; ++i)
+    bit[i / H::kLanesEach][i % H::kLanesEach] = static_cast<T>(1u << i % H::kLanesEach);
   for (int h = 0; h < halves; ++h) {
-    const u32 bits = mask[h];
-    if (bits == 0) continue;
-#pragma GCC ivdep
-    for (int i = 0; i < kHalfLanes; ++i) {
-      const int at = h * kHalfLanes + i;
-      to[at] = (bits >> i & 1) != 0 ? from[at] : to[at];
+    for (int part = 0; part < H::kCount; ++part, ++to, ++from) {
+      const Vector test = Vector{} + static_cast<T>(mask[h] >> (H::kLanesEach * part));
+      *to = (test & bit[part]) != 0 ? *from : *to;
     }
   }
 }
-
 template <class T>
 Spread spread_of(const void* bases, int first, int last) {
   const T* base = static_cast<const T*>(bases);
@@ -54,24 +65,24 @@ Spread spread(const void* bases, int width, int first, int last) {
 }  // namespace SOFTGPU_LEVEL
 
 #define NAME_OF(level) #level
-#define KERNELS_OF(level, function)                                                   \
-  const Kernels& function() {                                                         \
-    using namespace level;                                                            \
-    static const Kernels kernels{NAME_OF(level),                                      \
-                                 integer_rows(),                                      \
-                                 bit_rows(),                                          \
-                                 floating_rows(),                                     \
-                                 directed_rows(),                                     \
-                                 half_rows(),                                         \
-                                 convert_rows(),                                      \
-                                 approximate_rows(),                                  \
-                                 compare_rows(),                                      \
-                                 {expand<u8>, expand<u16>, expand<u32>, expand<u64>}, \
-                                 {blend<u8>, blend<u16>, blend<u32>, blend<u64>},     \
-                                 load_mover,                                          \
-                                 store_mover,                                         \
-                                 spread};                                             \
-    return kernels;                                                                   \
+#define KERNELS_OF(level, function)                                                \
+  const Kernels& function() {                                                      \
+    using namespace level;                                                         \
+    static const Kernels kernels{NAME_OF(level),                                   \
+                                 integer_rows(),                                   \
+                                 bit_rows(),                                       \
+                                 floating_rows(),                                  \
+                                 directed_rows(),                                  \
+                                 half_rows(),                                      \
+                                 convert_rows(),                                   \
+                                 approximate_rows(),                               \
+                                 compare_rows(),                                   \
+                                 {nullptr, expand<u16>, expand<u32>, expand<u64>}, \
+                                 {nullptr, blend<u16>, blend<u32>, blend<u64>},    \
+                                 load_mover,                                       \
+                                 store_mover,                                      \
+                                 spread};                                          \
+    return kernels;                                                                \
   }
 #define KERNELS(level, function) KERNELS_OF(level, function)
 KERNELS(SOFTGPU_LEVEL, SOFTGPU_LEVEL_FUNCTION)

@@ -26,6 +26,29 @@ struct Store {
   }
 };
 
+// Sixteen elements beside each other, read and written as they lie.
+template <class T>
+struct Beside {
+  typedef T Part
+      __attribute__((vector_size(sizeof(T) * kHalfLanes < 64 ? sizeof(T) * kHalfLanes : 64), aligned(1),
+                     may_alias));  // NOLINT(modernize-use-using)
+  static void copy(void* to, const void* from) {
+    for (unsigned k = 0; k < sizeof(T) * kHalfLanes / sizeof(Part); ++k) {
+      static_cast<Part*>(to)[k] = static_cast<const Part*>(from)[k];
+    }
+  }
+};
+template <class M, class D>
+void move_beside(Load<M, D>, D* lanes, Bytes* at) {
+  if constexpr (sizeof(M) == sizeof(D)) return Beside<D>::copy(lanes, at);
+  for (int l = 0; l < kHalfLanes; ++l) Load<M, D>::one(lanes + l, at + l * static_cast<int>(sizeof(M)));
+}
+template <class M, class D>
+void move_beside(Store<M, D>, D* lanes, Bytes* at) {
+  if constexpr (sizeof(M) == sizeof(D)) return Beside<D>::copy(at, lanes);
+  for (int l = 0; l < kHalfLanes; ++l) Store<M, D>::one(lanes + l, at + l * static_cast<int>(sizeof(M)));
+}
+
 template <class Move, class M, class D>
 void strided(void* elements, Bytes* const* host, std::ptrdiff_t stride, const std::uint16_t* bits, int first,
              int last) {
@@ -33,8 +56,7 @@ void strided(void* elements, Bytes* const* host, std::ptrdiff_t stride, const st
     D* lanes = static_cast<D*>(elements) + h * kHalfLanes;
     Bytes* at = host[h];
     if (bits[h] == 0xffff && stride == sizeof(M)) {
-#pragma GCC ivdep
-      for (int l = 0; l < kHalfLanes; ++l) Move::one(lanes + l, at + l * static_cast<int>(sizeof(M)));
+      move_beside(Move{}, lanes, at);
     } else {
       for (std::uint32_t left = bits[h]; left != 0; left &= left - 1) {
         const int l = __builtin_ctz(left);
