@@ -6,6 +6,7 @@
 
 #include "tests/softgpu/cudart_stub_driver.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming): the names are nvcc's
 extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaUnregisterFatBinary(void** handle);
@@ -24,6 +25,7 @@ cudaError_t cudaMemcpyAsync_ptsz(void* to, const void* from, size_t count, cudaM
                                  cudaStream_t stream);
 cudaError_t cudaMemcpy_ptds(void* to, const void* from, size_t count, cudaMemcpyKind kind);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 

@@ -10,13 +10,18 @@ namespace {
 // The driver's launches take a CUkernel in the place of a CUfunction.
 CUfunction launchable(CUkernel kernel) { return reinterpret_cast<CUfunction>(kernel); }
 
+// What the driver calls an invalid value, in a launch, the runtime calls an invalid configuration.
+cudaError_t launch_error(CUresult result) {
+  return result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : to_runtime(result);
+}
+
 // Runs `launch` with the kernel behind whatever the program passed.
 template <class Launch>
 cudaError_t with_kernel(const void* function, Launch launch) {
   return in_context([&]() -> cudaError_t {
     CUkernel kernel = nullptr;
     const CUresult result = kernel_of(function, &kernel);
-    return to_runtime(result == CUDA_SUCCESS ? launch(launchable(kernel)) : result);
+    return result == CUDA_SUCCESS ? launch_error(launch(launchable(kernel))) : to_runtime(result);
   });
 }
 
@@ -42,7 +47,7 @@ extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 b
     CUkernel kernel = nullptr;
     const CUresult result = registered->resolve(&kernel);
     if (result != CUDA_SUCCESS) return to_runtime(result);
-    return to_runtime(launch_kernel(launchable(kernel), grid, block, arguments, shared_bytes, stream));
+    return launch_error(launch_kernel(launchable(kernel), grid, block, arguments, shared_bytes, stream));
   });
 }
 
