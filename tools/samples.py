@@ -34,7 +34,7 @@ SAMPLES = [
     Sample("clock", "clock.cu"),
 ]
 PTX_ALONE = ["-arch=compute_75", "-code=compute_75"]
-TIMEOUT = 180
+TIMEOUT = 900
 DEFAULT_BUILD = pathlib.Path(__file__).resolve().parent.parent / os.environ.get("TENCACHE_BUILD", "build")
 
 
