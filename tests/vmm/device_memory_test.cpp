@@ -20,27 +20,6 @@ class DeviceMemoryTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Modes, DeviceMemoryTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "detached" : "mapped"; });
 
-// Lets GPU work happen in the background, as a GPU does.
-class Gpu {
- public:
-  explicit Gpu(FakeDriver& fake)
-      : thread_([this, &fake] {
-          while (!stop_) {
-            fake.run_everything();
-            std::this_thread::yield();
-          }
-          fake.run_everything();
-        }) {}
-  ~Gpu() {
-    stop_ = true;
-    thread_.join();
-  }
-
- private:
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
-
 TEST_P(DeviceMemoryTest, MemoryIsZeroAtFirstTouchAndKeepsWhatIsStored) {
   const Gpu gpu(machine.fake);
   const CUdeviceptr a = machine.allocate(10 * kPage);

@@ -362,7 +362,7 @@ unsigned char* FakeDriver::translate(CUdeviceptr address, std::size_t size) {
 FakeDriver::Stream& FakeDriver::stream_at(CUstream stream) { return streams_.at(stream); }
 
 void FakeDriver::push(CUstream stream, std::vector<Step> steps) {
-  stream_at(stream).operations.push_back({std::move(steps), 0});
+  stream_at(stream).operations.push_back({std::move(steps), 0, nullptr});
 }
 
 CUresult FakeDriver::move_bytes(CUstream stream, std::function<unsigned char*(FakeDriver&)> to,
@@ -389,6 +389,11 @@ void FakeDriver::launch(CUstream stream, std::vector<Step> steps) {
   push(stream, std::move(steps));
 }
 
+void FakeDriver::launch_waiting(CUstream stream, std::function<bool(FakeDriver&)> ready) {
+  const Lock lock(mutex_);
+  stream_at(stream).operations.push_back({{}, 0, std::move(ready)});
+}
+
 CUstream FakeDriver::make_stream() {
   const Lock lock(mutex_);
   auto stream = reinterpret_cast<CUstream>(++last_handle_);
@@ -408,6 +413,7 @@ bool FakeDriver::run_step(CUstream stream) {
   Stream& state = stream_at(stream);
   if (state.operations.empty()) return false;
   Operation& operation = state.operations.front();
+  if (operation.ready && !operation.ready(*this)) return false;
   if (operation.next < operation.steps.size()) operation.steps[operation.next++](*this);
   if (operation.next >= operation.steps.size()) state.operations.pop_front();
   return true;

@@ -38,6 +38,8 @@ class FakeDriver {
   using Step = std::function<void(FakeDriver&)>;
   // A kernel: its steps run in order, other streams' work may run between them.
   void launch(CUstream stream, std::vector<Step> steps);
+  // An operation that ends only when `ready` says so: a kernel that spins, a host function that waits.
+  void launch_waiting(CUstream stream, std::function<bool(FakeDriver&)> ready);
   CUstream make_stream();
   // Lets one operation's step of this stream happen; false when there is none.
   bool run_step(CUstream stream);
@@ -74,6 +76,7 @@ class FakeDriver {
   struct Operation {
     std::vector<Step> steps;
     std::size_t next = 0;
+    std::function<bool(FakeDriver&)> ready;
   };
   struct Stream {
     std::deque<Operation> operations;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <list>
+#include <thread>
 
 #include "src/base/statistics.hpp"
 #include "tests/vmm/fake_driver.hpp"
@@ -108,6 +110,27 @@ struct Machine {
   ByAge advisor;
   vmm::Settings settings;
   std::unique_ptr<vmm::DeviceMemory> memory;
+};
+
+// Lets GPU work happen in the background, as a GPU does.
+class Gpu {
+ public:
+  explicit Gpu(FakeDriver& fake)
+      : thread_([this, &fake] {
+          while (!stop_) {
+            fake.run_everything();
+            std::this_thread::yield();
+          }
+          fake.run_everything();
+        }) {}
+  ~Gpu() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
 };
 
 inline FakeDriver::Step store(CUdeviceptr address, std::uint32_t value) {

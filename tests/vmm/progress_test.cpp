@@ -1,0 +1,104 @@
+// Rule 4: no launch waits for GPU work without a way out. Mapped mode, HBM full of what waits for the launch.
+#include <chrono>
+
+#include "tests/vmm/memory_harness.hpp"
+
+namespace tencache::test {
+namespace {
+
+class ProgressTest : public testing::Test {
+ protected:
+  ProgressTest() : machine(false, 8, 0, true), gpu(machine.fake) {
+    first = machine.fake.make_stream();
+    second = machine.fake.make_stream();
+    a = machine.allocate(4 * kPage);
+    b = machine.allocate(4 * kPage);
+    c = machine.allocate(4 * kPage);
+    EXPECT_TRUE(machine.launch(first, {c}, {store(c, 1)}).ok());
+    EXPECT_TRUE(machine.launch(first, {a, b}, {store(a, 0), store(b, 0)}).ok());  // c has to go for it
+  }
+  ~ProgressTest() override {
+    machine.fake.run_everything();
+    EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
+  }
+
+  // Enqueues what does not end before `ready`, and holds all of HBM meanwhile.
+  void occupy(std::function<bool(FakeDriver&)> ready, bool host_function) {
+    vmm::AccessAsk ask = machine.kernel(first, pointers_);
+    ask.host_wait = host_function;
+    Result<vmm::InFlight*> admitted = machine.memory->admit(ask);
+    ASSERT_TRUE(admitted.ok());
+    machine.fake.launch_waiting(first, std::move(ready));
+    machine.memory->leave(*admitted, ask);
+  }
+
+  Machine machine;
+  Gpu gpu;
+  CUstream first;
+  CUstream second;
+  CUdeviceptr a;
+  CUdeviceptr b;
+  CUdeviceptr c;
+
+ private:
+  std::vector<CUdeviceptr> pointers_;
+
+ protected:
+  void hold_all() { pointers_ = {a, b}; }
+};
+
+TEST_F(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
+  hold_all();
+  const CUdeviceptr flag = a;
+  occupy([flag](FakeDriver& fake) { return fake.load(flag) == 9; }, false);
+  // The later launch brings a tensor that is not in HBM and finds no room: it runs from the host.
+  ASSERT_TRUE(machine.launch(second, {c, a}, {expect(c, 1), store(c, 2), store(flag, 9)}).ok());
+  while (machine.fake.queued(first) > 0) std::this_thread::yield();
+  EXPECT_EQ(machine.statistics.host_runs.load(), 1u);
+  ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 2)}).ok());
+}
+
+TEST_F(ProgressTest, AKernelSpinsOnAFlagThatTheProgramSetsAfterTheLaunch) {
+  hold_all();
+  std::atomic<bool> flag{false};
+  occupy([&flag](FakeDriver&) { return flag.load(); }, false);
+  ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 1)}).ok());
+  flag = true;
+}
+
+TEST_F(ProgressTest, AHostFunctionTakesAMutexThatTheLaunchingThreadHolds) {
+  hold_all();
+  std::atomic<bool> held{true};
+  occupy([&held](FakeDriver&) { return !held.load(); }, true);
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 1)}).ok());
+  held = false;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST_F(ProgressTest, ALaunchBehindTheSpinningKernelOnItsOwnStream) {
+  hold_all();
+  std::atomic<bool> flag{false};
+  occupy([&flag](FakeDriver&) { return flag.load(); }, false);
+  for (std::uint32_t i = 0; i < 20; ++i)
+    ASSERT_TRUE(machine.launch(first, {a}, {store(a, i)}).ok());  // run-ahead
+  flag = true;
+}
+
+TEST_F(ProgressTest, SeveralThreadsWaitForRoomThatASpinningKernelHolds) {
+  hold_all();
+  std::atomic<int> launched{0};
+  occupy([&launched](FakeDriver&) { return launched.load() == 3; }, false);
+  const CUdeviceptr fresh = machine.allocate(4 * kPage);  // never touched: it has no bytes anywhere
+  std::vector<std::thread> threads;
+  for (const CUdeviceptr tensor : {c, fresh, fresh}) {
+    threads.emplace_back([this, tensor, &launched] {
+      EXPECT_TRUE(machine.launch(second, {tensor}, {store(tensor + 8, 5)}).ok());
+      ++launched;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace tencache::test
