@@ -78,6 +78,7 @@ CUresult copy_linear(const Visit& visit, const LinearCopy& copy, const Issue& is
   access.source = if_ours(arena, from);
   access.destination_overwritten = access.destination.size != 0_B;
   access.host_source = access.source.size != 0_B ? nullptr : pageable_source(copy.source);
+  access.host_source_size = access.host_source == nullptr ? Bytes() : Bytes(copy.size);
   const bool whole = copy.destination.kind != SideKind::kArray && copy.source.kind != SideKind::kArray;
   access.parts = whole ? &parts : nullptr;
   return visit.access(access, call);

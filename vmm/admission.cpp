@@ -21,9 +21,12 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   InFlight* access = take_record();
   access->stream = state_.order.index(ask.stream, ask.thread);
   access->opaque = ask.opaque;
+  access->signature = ask.signature;
+  access->host_wait = ask.host_wait;
+  access->may_write_addresses = ask.may_run_from_host || ask.unseen_bytes;
   access->has_way_out = ask.may_run_from_host && !state_.settings.detached;
   if (state_.short_of_memory && ask.may_run_from_host) hold_back(lock, access->stream);
-  gather(ask, access);
+  gather_settled(lock, ask, access);
   if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {
     const Status refusal = access->refusal;
     free_records_.push_back(access);
@@ -36,14 +39,11 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
 
 InFlight* Admission::take_record() {
   if (free_records_.empty()) {
-    records_.push_back(std::make_unique<InFlight>());
-    free_records_.push_back(records_.back().get());
+    state_.records.push_back(std::make_unique<InFlight>());
+    free_records_.push_back(state_.records.back().get());
   }
   InFlight* access = free_records_.back();
   free_records_.pop_back();
-  access->groups.clear();
-  access->may_touch.clear();
-  access->will_touch.clear();
   access->refusal = Status();
   access->blocked_since = Nanoseconds();
   return access;
@@ -51,7 +51,34 @@ InFlight* Admission::take_record() {
 
 // ---- may-touch and will-touch
 
+// May-touch is known only when nothing it depends on waits for a census. Who waits too long may touch all.
+void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access) {
+  gather(ask, access);
+  if (!has_suspects(*access)) return;
+  const Nanoseconds since = state_.clock.now();
+  ++state_.held;
+  state_.wake_engine();
+  while (!state_.passive && has_suspects(*access)) {
+    if (access->has_way_out && state_.way_out_is_due(since)) {
+      access->opaque = true;
+      break;
+    }
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+    gather(ask, access);
+  }
+  --state_.held;
+  gather(ask, access);
+}
+
+bool Admission::has_suspects(const InFlight& access) const {
+  return std::any_of(access.groups.begin(), access.groups.end(),
+                     [this](GroupIndex group) { return state_.groups[group].suspect; });
+}
+
 void Admission::gather(const AccessAsk& ask, InFlight* access) {
+  access->groups.clear();
+  access->may_touch.clear();
+  access->will_touch.clear();
   ++serial_;
   seen_group_.resize(state_.groups.size());
   seen_extent_.resize(state_.extents.size());
@@ -61,9 +88,15 @@ void Admission::gather(const AccessAsk& ask, InFlight* access) {
   }
   for (const AccessAsk::Span& span : ask.ranges) gather_range(span, access);
   const std::size_t named = access->groups.size();
-  if (ask.opaque) gather_everything(access);
+  if (access->opaque) gather_everything(access);
+  for (const GroupIndex group : state_.held_by_all) {
+    if (ask.may_run_from_host && !state_.groups[group].freed) gather_group(group, access);
+  }
   for (std::size_t i = 0; i < access->groups.size(); ++i) {  // closed over holders
-    for (const GroupIndex held : state_.groups[access->groups[i]].holds) gather_group(held, access);
+    if (!ask.may_run_from_host) break;                       // a copy follows no address
+    for (const GroupIndex held : state_.groups[access->groups[i]].holds) {
+      if (!state_.groups[held].freed) gather_group(held, access);
+    }
   }
   // Detached: what may be touched has to be there. Mapped: the parameters' own is what we expect.
   if (state_.settings.detached) {
@@ -198,6 +231,8 @@ void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   for (const ExtentIndex extent : access->may_touch) touch(extent);
   for (const GroupIndex group : access->groups) ++state_.groups[group].in_flight;
   if (access->opaque) ++state_.opaque_in_flight;
+  access->active = true;
+  note_addresses(ask);
   state_.advisor.access({state_.order.last_number() + 1, access->stream, state_.clock.now(), ask.signature,
                          ask.opaque, access->will_touch, access->may_touch});
 }
@@ -213,7 +248,42 @@ void Admission::touch(ExtentIndex index) {
   count(state_.statistics.cancels);
 }
 
-bool Admission::leave(InFlight* access, bool host_wait, Use* use) {
+// What a copy is seen to write into memory is known at once.
+void Admission::note_addresses(const AccessAsk& ask) {
+  const GroupIndex to =
+      ask.ranges[0].size.count() > 0 ? state_.units.group_at(ask.ranges[0].address) : kNoGroup;
+  for (const CUdeviceptr address : ask.addresses) hold_address(to, address);
+  const bool ours = ask.copies && to != kNoGroup && ask.ranges[1].size.count() > 0;
+  const GroupIndex from = ours ? state_.units.group_at(ask.ranges[1].address) : kNoGroup;
+  if (from == kNoGroup || from == to) return;
+  const std::vector<GroupIndex> held = state_.groups[from].holds;
+  for (const GroupIndex group : held) hold_address(to, state_.groups[group].address);
+}
+
+// `holder` kNoGroup: memory that is not ours, which any kernel may read.
+void Admission::hold_address(GroupIndex holder, CUdeviceptr address) {
+  const GroupIndex group = state_.units.group_at(address);
+  if (group == kNoGroup || group == holder) return;
+  std::vector<GroupIndex>& list = holder == kNoGroup ? state_.held_by_all : state_.groups[holder].holds;
+  if (std::find(list.begin(), list.end(), group) == list.end()) list.push_back(group);
+}
+
+// While memory moves: what an access of a kind not yet trusted may have written to waits for a census; and so
+// does, always, what is known to hold addresses.
+void Admission::make_suspect(InFlight* access) {
+  if (!state_.short_of_memory || state_.settings.census == Settings::Census::kOff) return;
+  if (!access->may_write_addresses) return;
+  const bool all =
+      state_.settings.census == Settings::Census::kAlways || !state_.learned.trusted(access->signature);
+  for (const GroupIndex index : access->groups) {
+    Group& group = state_.groups[index];
+    if (group.freed || (!all && group.holds.empty())) continue;
+    group.suspect = true;
+    group.writers.push_back(access->signature);
+  }
+}
+
+bool Admission::leave(InFlight* access, Use* use) {
   const Lock lock(state_.mutex);
   *use = state_.order.number_access(access->stream);
   for (const GroupIndex group : access->groups) {
@@ -224,10 +294,12 @@ bool Admission::leave(InFlight* access, bool host_wait, Use* use) {
     --state_.opaque_in_flight;
     state_.opaque_uses.add(*use);
   }
+  access->active = false;
+  make_suspect(access);
   StreamOrder::Stream& stream = state_.order.stream(access->stream);
-  if (host_wait) stream.last_host_wait = use->number;
+  if (access->host_wait) stream.last_host_wait = use->number;
   free_records_.push_back(access);
-  if (!state_.waiting.empty()) state_.wake_engine();
+  if (state_.short_of_memory) state_.wake_engine();
   return marker_is_due(stream);
 }
 

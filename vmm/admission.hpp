@@ -24,7 +24,10 @@ struct AccessAsk {
     CUdeviceptr address = 0;
     Bytes size;
   };
-  std::array<Span, 2> ranges{};  // copies and memsets: exact
+  std::array<Span, 2> ranges{};            // copies and memsets: destination and source, exact
+  bool copies = false;                     // ranges[1], where it is ours, is copied to ranges[0]
+  bool unseen_bytes = false;               // what is written to ranges[0] could not be seen
+  std::span<const CUdeviceptr> addresses;  // found in what is written to ranges[0]
 };
 
 class Admission {
@@ -34,7 +37,7 @@ class Admission {
   // The access may be enqueued now; give the ticket to `leave` once its call has returned.
   Result<InFlight*> admit(const AccessAsk& ask);
   // Numbers it. True: a marker behind it is due; `use` says what it covers.
-  bool leave(InFlight* access, bool host_wait, Use* use);
+  bool leave(InFlight* access, Use* use);
 
   // Where the engine's copy of [address, ..) lies now, for an access that was let in: an address that never
   // changes while the access is in flight, and how far it reaches.
@@ -47,6 +50,11 @@ class Admission {
  private:
   using Lock = std::unique_lock<std::mutex>;
   InFlight* take_record();
+  void gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access);
+  [[nodiscard]] bool has_suspects(const InFlight& access) const;
+  void note_addresses(const AccessAsk& ask);
+  void hold_address(GroupIndex holder, CUdeviceptr address);
+  void make_suspect(InFlight* access);
   void gather(const AccessAsk& ask, InFlight* access);
   void gather_group(GroupIndex group, InFlight* access);
   void gather_range(const AccessAsk::Span& span, InFlight* access);
@@ -63,7 +71,6 @@ class Admission {
   [[nodiscard]] bool marker_is_due(const StreamOrder::Stream& stream) const;
 
   MemoryState& state_;
-  std::vector<std::unique_ptr<InFlight>> records_;
   std::vector<InFlight*> free_records_;
   std::uint64_t serial_ = 0;
   std::vector<std::uint64_t> seen_group_;

@@ -28,7 +28,7 @@ Bytes capacity(const Settings& settings) {
 DeviceMemory::DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows)
     : parts_(parts),
       state_(settings, *parts.clock, *parts.statistics, *parts.advisor, windows.arena, windows.arena_size),
-      heap_(state_, RangeAllocator(windows.arena, windows.arena_size), capacity(settings)),
+      heap_(state_, windows.arena, windows.arena_size, capacity(settings)),
       admission_(state_),
       alias_ranges_(windows.aliases, windows.aliases_size) {}
 
@@ -55,9 +55,20 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, con
   }
   memory->host_ =
       std::make_unique<BlockPool>(std::move(host_source), sizes, settings.host_budget, statistics);
+  std::optional<Census> census;
+  if (settings.census != Settings::Census::kOff) {
+    Result<Census> opened = Census::open(*parts.driver, {windows.arena, settings.small_block});
+    if (opened.ok()) {
+      census = *opened;
+    } else {
+      log::warn("{} (code {}); addresses that kernels write into memory are not followed",
+                opened.status().what(), opened.status().driver_code());
+      memory->state_.settings.census = Settings::Census::kOff;
+    }
+  }
   memory->engine_ = std::make_unique<Engine>(memory->state_, memory->heap_, *parts.driver, *copier,
                                              Mapper(*parts.driver, parts.device, statistics), *memory->hbm_,
-                                             *memory->host_);
+                                             *memory->host_, census);
   return memory;
 }
 
@@ -202,9 +213,9 @@ bool DeviceMemory::idle() {
 
 // ---- accesses
 
-void DeviceMemory::leave(InFlight* access, const AccessAsk& ask) {
+void DeviceMemory::leave(InFlight* access, CUstream stream) {
   Use use{};
-  if (admission_.leave(access, ask.host_wait, &use)) record_marker(use, ask.stream);
+  if (admission_.leave(access, &use)) record_marker(use, stream);
 }
 
 // Never in a capture: it would become part of it.

@@ -53,7 +53,7 @@ class DeviceMemory {
   [[nodiscard]] bool idle();
 
   Result<InFlight*> admit(const AccessAsk& ask) { return admission_.admit(ask); }
-  void leave(InFlight* access, const AccessAsk& ask);
+  void leave(InFlight* access, CUstream stream);
   Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
   void stream_about_to_be_destroyed(CUstream stream);
 

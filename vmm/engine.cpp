@@ -7,22 +7,24 @@
 namespace tencache::vmm {
 
 Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper,
-               BlockPool& hbm, BlockPool& host)
+               BlockPool& hbm, BlockPool& host, std::optional<Census> census)
     : state_(state),
       heap_(heap),
       driver_(driver),
       copier_(std::move(copier)),
       mapper_(mapper),
       hbm_(hbm),
-      host_(host) {}
+      host_(host),
+      census_(census) {}
 
 bool Engine::turn() {
   bool progress = poll_streams();
   progress |= retire_moves();
+  progress |= look_for_addresses();
   progress |= serve();
   progress |= change_mappings();
   const Lock lock(state_.mutex);
-  polling_ = !moves_.empty() || !state_.waiting.empty() || state_.held > 0;
+  polling_ = !moves_.empty() || !in_census_.empty() || !state_.waiting.empty() || state_.held > 0;
   set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use());
   set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use());
   if (progress) state_.settled.notify_all();
@@ -197,6 +199,8 @@ void Engine::close(Context context) {
     if (extent.host != nullptr) host_.give_back(extent.host);
     extent = Extent{};
   }
+  while (context == Context::kAlive && !in_census_.empty()) retire_census();
+  if (context == Context::kAlive && census_) census_->close();
   if (context == Context::kAlive) copier_.close();
 }
 

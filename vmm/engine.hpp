@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "vmm/census.hpp"
 #include "vmm/copier.hpp"
 #include "vmm/heap.hpp"
 #include "vmm/mapper.hpp"
@@ -16,7 +17,7 @@ namespace tencache::vmm {
 class Engine {
  public:
   Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper, BlockPool& hbm,
-         BlockPool& host);
+         BlockPool& host, std::optional<Census> census);
   // True when something moved on: another turn may find more to do at once.
   bool turn();
   // Copies of ours, or work that an access waits for, are under way: look again soon.
@@ -44,6 +45,14 @@ class Engine {
   bool poll_streams();
   bool mark_streams();
   bool mark(StreamIndex index);
+
+  // Addresses in memory (engine_census.cpp).
+  void begin_shortage();
+  bool look_for_addresses();
+  bool retire_census();
+  bool start_census();
+  void take_findings(std::uint32_t row, GroupIndex index);
+  std::vector<Census::Piece> pieces_of(const Group& group, std::uint32_t row) const;
 
   // Copies that ended.
   bool retire_moves();
@@ -96,6 +105,8 @@ class Engine {
   Mapper mapper_;
   BlockPool& hbm_;
   BlockPool& host_;
+  std::optional<Census> census_;
+  std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;
   std::vector<Change> changes_;
   std::vector<ExtentView> views_;

@@ -187,7 +187,7 @@ Bytes Engine::leaving() const {
 // Starts putting out as much as `wanted` needs beyond what is free or leaving already.
 bool Engine::make_room(Lock& lock, Bytes wanted) {
   bool progress = false;
-  if (hbm_.available() + leaving() < wanted) state_.short_of_memory = true;
+  if (hbm_.available() + leaving() < wanted) begin_shortage();
   refresh_views();
   while (hbm_.available() + leaving() < wanted) {
     if (release_freed_group()) {
@@ -253,7 +253,7 @@ bool Engine::release(ExtentIndex index) {
 bool Engine::qualifies(const Extent& extent) {
   if (extent.state != ExtentState::kResident || extent.move_in_flight || extent.wanted == turn_) return false;
   Group& group = state_.groups[extent.group];
-  return !group.frozen && !group.freed && state_.idle(group);
+  return !group.frozen && !group.freed && !group.suspect && state_.idle(group);
 }
 
 void Engine::refresh_views() {
@@ -333,7 +333,7 @@ bool Engine::strip_host_copy(Bytes size) {
 
 // Room depends on work of the GPU when nothing of ours is under way that will make it.
 void Engine::judge_blocked(InFlight& access) {
-  const bool ours = !moves_.empty() || !changes_.empty();
+  const bool ours = !moves_.empty() || !changes_.empty() || !in_census_.empty();
   if (ours) {
     access.blocked_since = Nanoseconds();
     return;

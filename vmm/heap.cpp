@@ -12,8 +12,8 @@ constexpr std::size_t kFreedGroupsKept = 1024;
 
 }  // namespace
 
-Heap::Heap(MemoryState& state, RangeAllocator addresses, Bytes capacity)
-    : state_(state), addresses_(std::move(addresses)), capacity_(capacity) {}
+Heap::Heap(MemoryState& state, CUdeviceptr base, Bytes size, Bytes capacity)
+    : state_(state), addresses_(base, size), first_(base), highest_(base), capacity_(capacity) {}
 
 // Slots grow in quarters of a power of two, so that rounding wastes at most a fifth.
 Bytes Heap::slot_size(Bytes asked) const {
@@ -62,6 +62,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
     return Status(StatusCode::kOutOfMemory, "all tiers are promised");
   }
   group.freed = false;
+  if (group.slots.size() == 1) group.holds.clear();  // nobody follows what the freed bytes say
   count(state_.statistics.reused);
   if (slot.pending) group.uses.add(slot.until);
   hand_out(group, slot.slot, ask);
@@ -120,6 +121,7 @@ Result<GroupIndex> Heap::make_group(Bytes size, Bytes slot) {
   group.slots.resize(size / slot);
   add_extents(index);
   state_.units.set(address, size, index);
+  highest_ = std::max(highest_, address + size.count());
   return index;
 }
 
@@ -184,10 +186,14 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
     return;
   }
   group.freed = true;
+  group.suspect = false;
+  group.writers.clear();
   charged_ -= group.size;
   for (const ExtentIndex extent : group.extents) state_.advisor.extent_destroyed(extent);
   free_groups_[group.size].push_back(freed);
 }
+
+std::uint64_t Heap::units_in_use() const { return (highest_ - first_) / state_.settings.small_block.count(); }
 
 std::vector<GroupIndex> Heap::freed_groups() const {
   std::vector<GroupIndex> freed;

@@ -20,7 +20,8 @@ struct AllocationAsk {
 
 class Heap {
  public:
-  Heap(MemoryState& state, RangeAllocator addresses, Bytes capacity);
+  // [base, base + size) is what addresses are handed out from.
+  Heap(MemoryState& state, CUdeviceptr base, Bytes size, Bytes capacity);
 
   Result<CUdeviceptr> allocate(const AllocationAsk& ask);
 
@@ -43,6 +44,9 @@ class Heap {
 
   // The last ask passed over freed memory whose stream was not known to be done with it.
   [[nodiscard]] bool waits_for_streams() const { return passed_over_; }
+
+  // Units of the arena, from its start, that any address handed out can lie in.
+  [[nodiscard]] std::uint64_t units_in_use() const;
 
   // Freed groups in the order they were freed, for those who need their blocks.
   [[nodiscard]] std::vector<GroupIndex> freed_groups() const;
@@ -68,6 +72,8 @@ class Heap {
 
   MemoryState& state_;
   RangeAllocator addresses_;
+  CUdeviceptr first_;
+  CUdeviceptr highest_;  // end of the highest range ever handed out
   Bytes capacity_;
   Bytes charged_;
   Bytes live_;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "src/base/clock.hpp"
@@ -28,6 +30,8 @@ struct Settings {
   Bytes large_block;  // a power of two, >= small_block
   bool detached = false;
   bool report_all_tiers = false;
+  enum class Census : std::uint8_t { kLearn, kAlways, kOff };
+  Census census = Census::kOff;
   Nanoseconds run_ahead = 4_ms;
   Nanoseconds way_out = 5_ms;         // without progress
   Nanoseconds longest_wait = 200_ms;  // with progress, or behind a kernel that usually takes long
@@ -70,14 +74,21 @@ struct Group {
   std::vector<ExtentIndex> extents;
   std::vector<Allocation> slots;
   Uses uses;
-  std::uint32_t in_flight = 0;  // accesses that were let in and have no number yet
-  std::vector<GroupIndex> holds;
+  std::uint32_t in_flight = 0;         // accesses that were let in and have no number yet
+  std::vector<GroupIndex> holds;       // groups whose addresses its memory keeps
+  bool suspect = false;                // it may keep addresses that are not known: it waits for a census
+  bool in_census = false;              // a kernel of ours reads its blocks
+  std::vector<std::uint64_t> writers;  // signatures that made it suspect
 };
 
 // An access from the moment it asks to be let in until its launch has returned. Pooled.
 struct InFlight {
+  bool active = false;  // let in, and not numbered
+  std::uint64_t signature = 0;
+  bool may_write_addresses = false;  // a kernel, or a copy whose bytes were not seen
   StreamIndex stream = 0;
   bool opaque = false;
+  bool host_wait = false;               // a host function, or a wait for a value in memory
   bool has_way_out = false;             // may be let in with extents still on the host (mapped mode)
   std::vector<GroupIndex> groups;       // may-touch
   std::vector<ExtentIndex> may_touch;   // must be mapped and must not change
@@ -85,6 +96,25 @@ struct InFlight {
   Status refusal;
   Nanoseconds waiting_since;
   Nanoseconds blocked_since;  // room has depended on GPU work since then; 0: it does not
+};
+
+// Which functions and copies have been seen to write addresses into memory.
+class Learned {
+ public:
+  // A function is trusted when what it touched held no new address so many times.
+  [[nodiscard]] bool trusted(std::uint64_t signature) const {
+    const auto known = runs_.find(signature);
+    return known != runs_.end() && known->second >= kCleanRuns;
+  }
+  void found_clean(std::uint64_t signature) {
+    int& runs = runs_[signature];
+    if (runs >= 0) ++runs;
+  }
+  void found_writer(std::uint64_t signature) { runs_[signature] = -1; }
+
+ private:
+  static constexpr int kCleanRuns = 4;
+  std::unordered_map<std::uint64_t, int> runs_;  // -1: it writes addresses
 };
 
 struct MemoryState {
@@ -96,7 +126,7 @@ struct MemoryState {
         advisor(its_advisor),
         units(base, size, given.small_block) {}
 
-  const Settings settings;
+  Settings settings;  // constant once the memory is open
   const Clock& clock;
   Statistics& statistics;
   Advisor& advisor;
@@ -112,14 +142,17 @@ struct MemoryState {
   StreamOrder order;
   Uses opaque_uses;
   std::uint32_t opaque_in_flight = 0;
+  std::vector<std::unique_ptr<InFlight>> records;  // of accesses, in flight or free
   std::deque<InFlight*> waiting;  // accesses that wait, in the order they came; the engine serves the first
   std::vector<GroupIndex> given_up;  // freed groups whose extents lose their blocks as soon as they are idle
   std::vector<CUevent> free_events;
-  bool marking = false;          // the engine holds a stream's handle: the stream may not be destroyed
-  bool short_of_memory = false;  // something has had to leave: markers are recorded behind accesses
-  std::uint32_t held = 0;        // accesses held by the run-ahead limit
-  Nanoseconds last_progress;     // when work of the program was last seen to end
-  Bytes lower_hbm_budget_to;     // asked of the engine, whose pool it is; 0: nothing
+  bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
+  Learned learned;
+  std::vector<GroupIndex> held_by_all;  // their addresses lie in memory that is not ours
+  bool short_of_memory = false;         // something has had to leave: markers are recorded behind accesses
+  std::uint32_t held = 0;               // accesses held by the run-ahead limit
+  Nanoseconds last_progress;            // when work of the program was last seen to end
+  Bytes lower_hbm_budget_to;            // asked of the engine, whose pool it is; 0: nothing
   bool passive = false;
 
   void wake_engine() {
@@ -128,7 +161,7 @@ struct MemoryState {
   }
   // Nothing that may touch the group is enqueued, running, or about to be enqueued.
   bool idle(Group& group) {
-    return group.in_flight == 0 && opaque_in_flight == 0 && order.all_done(group.uses) &&
+    return group.in_flight == 0 && !group.in_census && opaque_in_flight == 0 && order.all_done(group.uses) &&
            order.all_done(opaque_uses);
   }
   // Whether who has waited for GPU work since then is to go another way (DESIGN 6.4): nothing has ended for

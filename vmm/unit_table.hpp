@@ -23,6 +23,7 @@ class UnitTable {
   UnitTable& operator=(const UnitTable&) = delete;
 
   [[nodiscard]] bool valid() const { return groups_ != nullptr; }
+  [[nodiscard]] CUdeviceptr base() const { return base_; }
   [[nodiscard]] bool contains(CUdeviceptr address) const { return address - base_ < size_; }
   [[nodiscard]] GroupIndex group_at(CUdeviceptr address) const {
     if (!contains(address)) return kNoGroup;

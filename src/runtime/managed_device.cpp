@@ -15,6 +15,18 @@ constexpr Bytes kLeastReserve = 600_MiB;
 constexpr std::uint64_t kReservePercent = 6;
 constexpr std::uint64_t kLeastExtents = 32;  // HBM holds at least so many large blocks
 
+vmm::Settings::Census census_of(Census census) {
+  switch (census) {
+    case Census::kAlways:
+      return vmm::Settings::Census::kAlways;
+    case Census::kOff:
+      return vmm::Settings::Census::kOff;
+    case Census::kLearn:
+      break;
+  }
+  return vmm::Settings::Census::kLearn;
+}
+
 // On a device too small for the least reserve a share has to do.
 Bytes reserve_of(const Options& options, Bytes total) {
   const Bytes share = total / 100 * kReservePercent;
@@ -63,6 +75,7 @@ Result<vmm::Settings> settings_of(const DeviceParts& parts, CUdevice device, Byt
   settings.host_budget = round_down(options.host.of(host, host / 2), settings.small_block);
   settings.detached = options.detached;
   settings.run_ahead = options.run_ahead;
+  settings.census = census_of(options.census);
   return settings;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/summary.hpp"
@@ -185,11 +187,36 @@ Runtime::Verdict RuntimeImpl::free_async(CUdeviceptr address, Stream stream, CUr
 
 namespace {
 
-vmm::AccessAsk ask_of(const Access& access) {
+constexpr Bytes kMostScanned = 1_MiB;  // of what a copy brings from the host
+
+// The words of a copy's source that are addresses of ours.
+std::span<const CUdeviceptr> addresses_in(const Access& access, const Arena& arena) {
+  thread_local std::vector<CUdeviceptr> found;
+  found.clear();
+  if (access.host_source == nullptr || access.host_source_size > kMostScanned) return found;
+  const auto* bytes = static_cast<const unsigned char*>(access.host_source);
+  for (std::uint64_t at = 0; at + sizeof(CUdeviceptr) <= access.host_source_size.count();
+       at += sizeof(CUdeviceptr)) {
+    CUdeviceptr word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    if (word - arena.base < arena.size) found.push_back(word);
+  }
+  return found;
+}
+
+vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
   vmm::AccessAsk ask;
+  if (access.kind == AccessKind::kCopy) {
+    const bool seen = access.host_source != nullptr && access.host_source_size <= kMostScanned;
+    ask.copies = access.source.size.count() > 0;
+    ask.unseen_bytes = access.destination.size.count() > 0 && !ask.copies && !seen;
+    ask.addresses = addresses_in(access, arena);
+  }
   ask.stream = access.stream.handle;
   ask.thread = this_thread();
-  ask.signature = access.signature;
+  ask.signature = access.signature != 0
+                      ? access.signature
+                      : (access.destination.size.count() << 3) | static_cast<std::uint64_t>(access.kind);
   ask.opaque = access.opaque || access.kind == AccessKind::kGraph;
   ask.may_run_from_host = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
   ask.host_wait = access.kind == AccessKind::kHostFunction || access.kind == AccessKind::kStreamWait;
@@ -211,7 +238,7 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
       return {false, CUDA_ERROR_INVALID_VALUE, 0};
     }
   }
-  const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access));
+  const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access, arena()));
   if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
   if (access.parts != nullptr && access.kind != AccessKind::kLaunch) return issue_in_parts(*device, access);
   log::warn("out of memory: {}; HBM for it: TENCACHE_HBM", admitted.status().what());
@@ -235,12 +262,12 @@ runtime::Admission RuntimeImpl::issue_in_parts(ManagedDevice& device, const Acce
     };
     part.destination = cut(access.destination);
     part.source = cut(access.source);
-    const vmm::AccessAsk ask = ask_of(part);
+    const vmm::AccessAsk ask = ask_of(part, arena());
     const Result<vmm::InFlight*> admitted = device.memory->admit(ask);
     if (!admitted.ok()) return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
     const CUresult issued =
         access.parts->issue(offset, Bytes(piece), part.destination.base, part.source.base);
-    device.memory->leave(*admitted, ask);
+    device.memory->leave(*admitted, ask.stream);
     if (issued != CUDA_SUCCESS) return {false, issued, 0};
     offset += piece;
   }
@@ -251,7 +278,7 @@ void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) no
   if (ticket == 0) return;
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return;
-  device->memory->leave(reinterpret_cast<vmm::InFlight*>(ticket), ask_of(access));
+  device->memory->leave(reinterpret_cast<vmm::InFlight*>(ticket), access.stream.handle);
 }
 
 bool RuntimeImpl::make_room_for_pass_through() noexcept {

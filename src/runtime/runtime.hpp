@@ -69,6 +69,7 @@ struct Access {
   Range source;                  // kCopy
   bool destination_overwritten;  // every byte of `destination` is written
   const void* host_source;       // kCopy from pageable memory, for the pointer scan; else null
+  Bytes host_source_size;        // bytes at host_source
   const PartIssuer* parts;       // 1-D copies and memsets; null: the call cannot be split
 };
 

@@ -81,7 +81,7 @@ struct Machine {
     Result<vmm::InFlight*> admitted = memory->admit(ask);
     if (!admitted.ok()) return admitted.status();
     fake.launch(stream, std::move(steps));
-    memory->leave(*admitted, ask);
+    memory->leave(*admitted, ask.stream);
     return {};
   }
   void turns(int count) {

@@ -29,7 +29,7 @@ class ProgressTest : public testing::Test {
     Result<vmm::InFlight*> admitted = machine.memory->admit(ask);
     ASSERT_TRUE(admitted.ok());
     machine.fake.launch_waiting(first, std::move(ready));
-    machine.memory->leave(*admitted, ask);
+    machine.memory->leave(*admitted, ask.stream);
   }
 
   Machine machine;

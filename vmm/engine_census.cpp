@@ -1,0 +1,120 @@
+// What the engine does about addresses kept in memory. Nothing is looked for while everything fits. When
+// memory first runs short, all that is enqueued may touch anything, and all memory is gone over once; after
+// that, what accesses of kinds not yet trusted have written to.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/base/log.hpp"
+#include "vmm/engine.hpp"
+
+namespace tencache::vmm {
+
+void Engine::begin_shortage() {
+  if (state_.short_of_memory) return;
+  state_.short_of_memory = true;
+  if (!census_) return;
+  for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
+    state_.opaque_uses.add({i, state_.order.stream(i).last_enqueued});
+  }
+  for (const auto& record : state_.records) {
+    if (!record->active || record->opaque) continue;
+    record->opaque = true;
+    ++state_.opaque_in_flight;
+  }
+  for (Group& group : state_.groups) {
+    if (group.exists && !group.freed) group.suspect = true;
+  }
+}
+
+bool Engine::look_for_addresses() {
+  if (!census_) return false;
+  bool progress = !in_census_.empty() && retire_census();
+  if (in_census_.empty()) progress |= start_census();
+  return progress;
+}
+
+std::vector<Census::Piece> Engine::pieces_of(const Group& group, std::uint32_t row) const {
+  std::vector<Census::Piece> pieces;
+  for (const ExtentIndex index : group.extents) {
+    const Extent& extent = state_.extents[index];
+    const Block* block = extent.hbm != nullptr && usable_in_hbm(extent.state) ? extent.hbm : extent.host;
+    if (block == nullptr || block->handle == 0)
+      continue;  // detached: what is out was gone over before it left
+    pieces.push_back({row, block->address, extent.size});
+  }
+  return pieces;
+}
+
+bool Engine::start_census() {
+  std::vector<Census::Piece> pieces;
+  std::uint64_t units = 0;
+  {
+    const Lock lock(state_.mutex);
+    if (!state_.short_of_memory) return false;
+    units = heap_.units_in_use();
+    const std::uint32_t most = census_->rows_for(units);
+    for (GroupIndex index = 0; index < state_.groups.size() && in_census_.size() < most; ++index) {
+      Group& group = state_.groups[index];
+      const auto unsettled = [this](ExtentIndex extent) {
+        const Extent& one = state_.extents[extent];
+        return changing(one.state) || one.state == ExtentState::kArriving;
+      };
+      if (!group.suspect || !state_.idle(group)) continue;
+      if (std::any_of(group.extents.begin(), group.extents.end(), unsettled)) continue;
+      const auto more = pieces_of(group, static_cast<std::uint32_t>(in_census_.size()));
+      pieces.insert(pieces.end(), more.begin(), more.end());
+      group.in_census = true;
+      in_census_.push_back(index);
+    }
+  }
+  if (in_census_.empty()) return false;
+  count(state_.statistics.census_runs);
+  if (census_->start(pieces, static_cast<std::uint32_t>(in_census_.size()), units)) return true;
+  log::error("a census could not be started; addresses in memory are not followed any more");
+  const Lock lock(state_.mutex);
+  for (Group& group : state_.groups) group.suspect = group.in_census = false;
+  state_.settings.census = Settings::Census::kOff;
+  in_census_.clear();
+  census_.reset();
+  return true;
+}
+
+bool Engine::retire_census() {
+  const Census::Progress progress = census_->poll();
+  if (progress == Census::Progress::kRunning) return false;
+  const Lock lock(state_.mutex);
+  for (std::uint32_t row = 0; row < in_census_.size(); ++row) {
+    Group& group = state_.groups[in_census_[row]];
+    group.in_census = false;
+    if (progress == Census::Progress::kDone) take_findings(row, in_census_[row]);
+  }
+  in_census_.clear();
+  return true;
+}
+
+void Engine::take_findings(std::uint32_t row, GroupIndex index) {
+  Group& group = state_.groups[index];
+  const auto unit = state_.settings.small_block.count();
+  bool found_new = false;
+  for (std::uint64_t i = 0; i < census_->units(); ++i) {
+    if (!census_->points_into(row, i)) continue;
+    const GroupIndex held = state_.units.group_at(state_.units.base() + i * unit);
+    if (held == kNoGroup || held == index) continue;
+    if (std::find(group.holds.begin(), group.holds.end(), held) != group.holds.end()) continue;
+    group.holds.push_back(held);
+    found_new = true;
+  }
+  for (const std::uint64_t writer : group.writers) {
+    if (found_new && state_.learned.trusted(writer)) {
+      std::fprintf(stderr,
+                   "tencache: a hole in may-touch: a function trusted not to write addresses wrote one\n");
+      if (state_.settings.census == Settings::Census::kAlways) std::abort();
+    }
+    found_new ? state_.learned.found_writer(writer) : state_.learned.found_clean(writer);
+  }
+  group.writers.clear();
+  group.suspect = false;
+}
+
+}  // namespace tencache::vmm
