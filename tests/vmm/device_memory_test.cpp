@@ -119,7 +119,7 @@ TEST(DetachedTest, FreedMemoryIsDead) {
 
 class TurnTest : public testing::TestWithParam<bool> {
  protected:
-  TurnTest() : machine(GetParam(), 8) {
+  TurnTest() : machine(GetParam(), 8, 0, false, vmm::Settings::Census::kOff) {
     stream = machine.fake.make_stream();
     out = machine.fake.streams()[2];  // made by the copier, before ours
     in = machine.fake.streams()[3];

@@ -274,6 +274,45 @@ struct FakeCalls {
               }});
     return CUDA_SUCCESS;
   }
+  // ---- the one kernel of ours, done by the CPU
+  static CUresult load_module(CUmodule* module, const void*) {
+    *module = reinterpret_cast<CUmodule>(0xa0);
+    return CUDA_SUCCESS;
+  }
+  static CUresult get_function(CUfunction* function, CUmodule, const char*) {
+    *function = reinterpret_cast<CUfunction>(0xa1);
+    return CUDA_SUCCESS;
+  }
+  static CUresult unload(CUmodule) { return CUDA_SUCCESS; }
+  static CUresult allocate(CUdeviceptr* address, std::size_t size) {
+    CUmemAllocationProp prop{};
+    prop.location.type = CU_MEM_LOCATION_TYPE_HOST;  // outside the HBM of the test
+    CUmemGenericAllocationHandle handle = 0;
+    if (const CUresult failed = create(&handle, size, &prop, 0)) return failed;
+    reserve(address, size, 0, 0, 0);
+    map(*address, size, 0, handle, 0);
+    return set_access(*address, size, nullptr, 1);
+  }
+  static CUresult free(CUdeviceptr) { return CUDA_SUCCESS; }
+  static CUresult launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         CUstream stream, void** parameters, void**) {
+    const auto word = [&](int i) { return *static_cast<std::uint64_t*>(parameters[i]); };
+    const std::uint64_t address = word(0), words = word(1), base = word(2), size = word(3), map = word(5);
+    const unsigned shift = *static_cast<std::uint32_t*>(parameters[4]);
+    FakeDriver& fake = self();
+    const Lock lock(fake.mutex_);
+    fake.push(stream, {[=](FakeDriver& gpu) {
+                for (std::uint64_t i = 0; i < words; ++i) {
+                  std::uint64_t value = 0;
+                  const unsigned char* bytes = gpu.translate(address + i * 8, 8);
+                  if (bytes == nullptr) return;
+                  std::memcpy(&value, bytes, sizeof value);
+                  if (value - base >= size) continue;
+                  if (unsigned char* mark = gpu.translate(map + ((value - base) >> shift), 1)) *mark = 1;
+                }
+              }});
+    return CUDA_SUCCESS;
+  }
   static CUresult fill_now(CUdeviceptr to, unsigned char value, std::size_t count) {
     const CUresult result = fill(to, value, count, CU_STREAM_LEGACY);
     self().run_all(CU_STREAM_LEGACY);
@@ -326,6 +365,12 @@ FakeDriver::FakeDriver(const Limits& limits) : limits_(limits), random_(limits.s
   d.cuMemcpyDtoHAsync_v2 = FakeCalls::device_to_host;
   d.cuMemcpyDtoDAsync_v2 = FakeCalls::device_to_device;
   d.cuMemsetD8Async = FakeCalls::fill;
+  d.cuModuleLoadData = FakeCalls::load_module;
+  d.cuModuleGetFunction = FakeCalls::get_function;
+  d.cuModuleUnload = FakeCalls::unload;
+  d.cuMemAlloc_v2 = FakeCalls::allocate;
+  d.cuMemFree_v2 = FakeCalls::free;
+  d.cuLaunchKernel = FakeCalls::launch;
   d.cuMemsetD8_v2 = FakeCalls::fill_now;
   d.cuMemcpyDtoH_v2 = FakeCalls::read_now;
 }

@@ -46,13 +46,15 @@ class ByAge final : public vmm::Advisor {
 inline constexpr std::uint64_t kPage = 4096;
 
 struct Machine {
-  explicit Machine(bool detached, std::uint64_t hbm_pages = 16, std::uint64_t seed = 0, bool threaded = false)
+  explicit Machine(bool detached, std::uint64_t hbm_pages = 16, std::uint64_t seed = 0, bool threaded = false,
+                   vmm::Settings::Census census = vmm::Settings::Census::kLearn)
       : fake({.hbm = 4 * kPage * hbm_pages, .granularity = kPage, .host_vmm = true, .seed = seed}) {
     settings.hbm_budget = Bytes(kPage * hbm_pages);
     settings.host_budget = Bytes(kPage * 256);
     settings.small_block = Bytes(kPage);
     settings.large_block = Bytes(4 * kPage);
     settings.detached = detached;
+    settings.census = census;
     const auto arena = vmm::reserve_range(fake.driver(), 1_GiB, 1_GiB);
     const auto aliases = vmm::reserve_range(fake.driver(), 64_MiB, 64_MiB);
     const vmm::DeviceMemory::Parts parts{&fake.driver(), &clock, &statistics, &advisor, 0, nullptr};
@@ -76,8 +78,10 @@ struct Machine {
     return ask;
   }
   // One whole launch: let in, enqueued, numbered.
-  Status launch(CUstream stream, std::vector<CUdeviceptr> pointers, std::vector<FakeDriver::Step> steps) {
-    const vmm::AccessAsk ask = kernel(stream, pointers);
+  Status launch(CUstream stream, std::vector<CUdeviceptr> pointers, std::vector<FakeDriver::Step> steps,
+                std::uint64_t signature = 1) {
+    vmm::AccessAsk ask = kernel(stream, pointers);
+    ask.signature = signature;
     Result<vmm::InFlight*> admitted = memory->admit(ask);
     if (!admitted.ok()) return admitted.status();
     fake.launch(stream, std::move(steps));
