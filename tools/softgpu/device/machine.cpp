@@ -1,9 +1,12 @@
 #include "tools/softgpu/device/machine.hpp"
 
+#include <sched.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
+#include "tools/softgpu/device/clock.hpp"
 #include "tools/softgpu/device/statistics.hpp"
 
 namespace softgpu {
@@ -11,7 +14,17 @@ namespace {
 
 int device_count() { return static_cast<int>(settings().devices); }
 
-void print_statistics() { std::fputs(statistics_table().c_str(), stderr); }
+constexpr std::uint64_t kExitPatience = 200'000'000;
+
+// Exit handlers of the program's libraries follow: nothing may run on the device any more, even what would
+// never end.
+void end_of_process() {
+  machine().scheduler.cancel_all();
+  const std::uint64_t deadline = now_ns() + kExitPatience;
+  for (const auto& device : machine().devices)
+    while (device->works() && now_ns() < deadline) sched_yield();
+  if (settings().stats != 0) std::fputs(statistics_table().c_str(), stderr);
+}
 
 }  // namespace
 
@@ -31,6 +44,11 @@ void Device::work_ends() {
   if (--running_ == 0) freed.swap(let_go_);
 }
 
+bool Device::works() {
+  const std::lock_guard lock(running_mutex_);
+  return running_ > 0;
+}
+
 void Device::let_go(std::shared_ptr<PhysicalBlock> block) {
   if (block == nullptr || !block->is_host()) return;
   const std::lock_guard lock(running_mutex_);
@@ -39,7 +57,7 @@ void Device::let_go(std::shared_ptr<PhysicalBlock> block) {
 
 Machine::Machine() : space(settings().address_space, device_count()), scheduler(settings(), device_count()) {
   for (int i = 0; i < device_count(); ++i) devices.push_back(std::make_unique<Device>(i));
-  if (settings().stats != 0) std::atexit(print_statistics);
+  std::atexit(end_of_process);
 }
 
 Machine& machine() {

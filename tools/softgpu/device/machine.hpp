@@ -23,6 +23,7 @@ struct Device {
   Link link;
   void work_begins();
   void work_ends();
+  bool works();
   void let_go(std::shared_ptr<PhysicalBlock> block);
 
  private:

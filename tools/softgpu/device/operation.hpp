@@ -54,6 +54,7 @@ struct Operation {
   std::uint64_t hold_until = 0;        // the adversary's: not to start before
   std::uint64_t completion_delay = 0;  // the adversary's: how long its end stays invisible
   std::atomic<std::uint64_t> end{0};
+  bool awaited = false;  // somebody waits for it; under the scheduler's lock
   std::atomic<bool> complete{false};
 };
 using OperationPtr = std::shared_ptr<Operation>;

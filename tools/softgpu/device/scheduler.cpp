@@ -11,6 +11,7 @@ namespace softgpu {
 namespace {
 
 constexpr std::uint64_t kPollInterval = 20'000;
+constexpr std::chrono::microseconds kRoomInterval(200);
 
 bool is_complete(const OperationPtr& operation) { return operation == nullptr || operation->complete.load(); }
 
@@ -77,7 +78,7 @@ void Scheduler::remove_group(const std::shared_ptr<StreamGroup>& group) {
 void Scheduler::submit(const OperationPtr& operation) {
   StreamQueue& stream = *operation->stream;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stream.pending < settings_.queue_capacity; });
+  wait_for_room(stream, lock);
   operation->enqueued = now_ns();
   order_locked(*operation);
   stream.last = operation;
@@ -90,6 +91,13 @@ void Scheduler::submit(const OperationPtr& operation) {
   }
   queue_of(*operation).push_back(operation);
   dispatch_locked();
+}
+
+// A slot is enough, but whoever waits for one is woken for many, or looks again itself.
+void Scheduler::wait_for_room(const StreamQueue& stream, std::unique_lock<std::mutex>& lock) {
+  const auto has_room = [&] { return stream.pending < settings_.queue_capacity; };
+  while (!room_.wait_for(lock, kRoomInterval, has_room)) {
+  }
 }
 
 // What must end first: the stream's last operation, and between the legacy stream and blocking streams each
@@ -172,7 +180,8 @@ void Scheduler::finish_locked(Operation& operation, std::uint64_t end) {
   StreamQueue& stream = *operation.stream;
   --stream.pending;
   if (stream.last.get() == &operation) stream.last.reset();
-  changed_.notify_all();
+  if (operation.awaited) changed_.notify_all();
+  if (stream.pending == settings_.queue_capacity * 7 / 8) room_.notify_all();
 }
 
 // On an engine's thread, without the lock.
@@ -234,9 +243,15 @@ std::uint64_t Scheduler::poll_locked() {
   return polled_.empty() ? ~std::uint64_t{0} : now_ns() + kPollInterval;
 }
 
+void Scheduler::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& group : groups_) group->fate->cancelled.store(true);
+}
+
 void Scheduler::wait(const OperationPtr& operation) {
   if (is_complete(operation)) return;
   std::unique_lock lock(mutex_);
+  operation->awaited = true;
   changed_.wait(lock, [&] { return is_complete(operation); });
 }
 

@@ -35,6 +35,9 @@ class Scheduler {
   // Puts the operation behind what its stream holds; blocks while the stream is full.
   void submit(const OperationPtr& operation);
 
+  // The process ends: what runs is to stop, what has not begun never does.
+  void cancel_all();
+
   void wait(const OperationPtr& operation);
   void wait_stream(const StreamQueue& stream);
   void wait_group(const StreamGroup& group);
@@ -51,6 +54,7 @@ class Scheduler {
     std::unique_ptr<WorkerPool> compute_pool, to_device_engine, to_host_engine;
   };
 
+  void wait_for_room(const StreamQueue& stream, std::unique_lock<std::mutex>& lock);
   void order_locked(Operation& operation);
   HardwareQueue& queue_of(const Operation& operation);
   void dispatch_locked();
@@ -66,6 +70,7 @@ class Scheduler {
   const Chaos chaos_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable room_;
   std::condition_variable timer_;
   std::vector<DeviceQueues> devices_;
   std::unique_ptr<WorkerPool> host_thread_;
