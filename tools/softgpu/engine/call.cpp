@@ -42,7 +42,7 @@ const Instruction* enter(Pack& pack, const Instruction& i, std::uint32_t functio
   transfer(pack, *caller, *frame,
            pair_up(site.argument_offsets, callee.parameter_offsets, callee.parameter_sizes));
   pack.code = callee.instructions.data();
-  pack.registers = frame->registers.get();
+  pack.registers = frame->registers;
   pack.full = true;
   return pack.code;
 }

@@ -40,6 +40,7 @@ enum class SlotKind : std::uint8_t {
   kParam,      // kernel parameters + value
   kFunction,   // address of function `index`
   kSpecial,    // special register `index`
+  kUnused,     // a register that shares another's slot
 };
 enum class Special : std::uint32_t {
   kTidX,

@@ -31,6 +31,7 @@ std::string_view type_of(const ptx::Instruction& in) {
 }  // namespace
 
 void Decoder::arithmetic(const ptx::Instruction& in) {
+  if (has(in, "cc")) return carry(in);
   const Row* row = require_row(join(in.opcode, in.modifiers));
   if (row == nullptr) return;
   std::array<SlotId, 3> sources{};

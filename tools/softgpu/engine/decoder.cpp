@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tools/softgpu/engine/handlers.hpp"
+#include "tools/softgpu/engine/segments.hpp"
 
 namespace softgpu::engine {
 namespace {
@@ -127,7 +128,9 @@ Code Decoder::decode() {
   if (is_target_.back()) emit(handlers::join).weight = 0;
   emit(handlers::call_return).weight = 0;
   if (!failed()) settle_targets();
-  if (!failed()) mark_whole_writes(code_);
+  if (failed()) return std::move(code_);
+  count_registers(code_);
+  share_slots(code_, mark_whole_writes(code_));
   return std::move(code_);
 }
 

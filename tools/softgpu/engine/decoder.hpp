@@ -147,11 +147,6 @@ struct SystemCall {
 const SystemCall* find_system_call(std::string_view name, std::uint32_t* index);
 const SystemCall& system_call_at(std::uint32_t index);
 
-// segments.cpp: marks the writes that need not keep other lanes' values.
-void mark_whole_writes(Code& code);
-// Can the handler put the group aside, or is it a place where groups meet?
-bool ends_segment(const Instruction& instruction);
-
 // Bytes of a type's element in a register: 8-bit types travel in 16 bits, predicates have 0.
 int register_width(ptx::Type type);
 // From "u32", "f16x2", ...: bytes in memory, 0 for what is no type.

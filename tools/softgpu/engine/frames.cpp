@@ -1,25 +1,28 @@
 // Frames: a call's registers. They are kept by function for the next call; the slots that never change are
 // filled once.
-#include "tools/softgpu/engine/handlers.hpp"
+#include "tools/softgpu/engine/buffer_pool.hpp"
 #include "tools/softgpu/engine/state.hpp"
 
 namespace softgpu::engine {
 namespace {
 
-std::size_t vector_bytes(const Slot& slot) { return static_cast<std::size_t>(kLanes) * slot.width; }
+std::size_t vector_bytes(const Slot& slot) {
+  return slot.kind == SlotKind::kUnused ? 0 : static_cast<std::size_t>(kLanes) * slot.width;
+}
 
 std::unique_ptr<Frame> make_frame(const Code& code) {
   auto frame = std::make_unique<Frame>();
-  std::size_t bytes = 64;
+  std::size_t bytes = sizeof(Register) * code.slots.size();
   for (const Slot& slot : code.slots) bytes += vector_bytes(slot);
-  frame->registers = std::make_unique_for_overwrite<Register[]>(code.slots.size());
-  frame->vectors = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
-  auto at = (reinterpret_cast<std::uintptr_t>(frame->vectors.get()) + 63) & ~std::uintptr_t{63};
+  frame->memory = take_buffer(bytes);
+  frame->bytes = bytes;
+  frame->registers = reinterpret_cast<Register*>(frame->memory);
+  std::uint8_t* at = frame->memory + sizeof(Register) * code.slots.size();
   for (std::size_t s = 0; s < code.slots.size(); ++s) {
-    Register& r = frame->registers[s];
+    Register& r = *new (frame->registers + s) Register;
     r.width = code.slots[s].width;
     r.log2_width = static_cast<std::uint8_t>(r.width == 0 ? 0 : __builtin_ctz(r.width));
-    r.vector = reinterpret_cast<void*>(at);  // NOLINT
+    r.vector = at;
     at += vector_bytes(code.slots[s]);
   }
   frame->code = &code;
@@ -144,6 +147,10 @@ void fill_call(Pack& pack, Frame& frame) {
 }
 
 }  // namespace
+
+Frame::~Frame() {
+  if (memory != nullptr) give_back_buffer(memory, bytes);
+}
 
 Frame* take_frame(Pack& pack, std::uint32_t function, Frame* parent, const Mask& lanes) {
   const Code& code = (*pack.block->kernel->codes)[function];

@@ -16,9 +16,10 @@ namespace softgpu::engine {
 namespace {
 
 constexpr std::uint32_t kMaxThreads = 1024;
-constexpr std::size_t kMaxResident = 64;     // blocks of a launch that wait for each other
-constexpr std::uint32_t kPatience = 16;      // rests of a block before another is let in
-constexpr std::uint32_t kRestsPerYield = 8;  // rests before the CPU is offered to others
+constexpr std::size_t kMaxResident = 64;            // blocks of a launch that wait for each other
+constexpr std::uint32_t kPatience = 16;             // rests of a block before another is let in
+constexpr std::uint64_t kWorthAThread = 3'000'000;  // lane-instructions that make up for starting a thread
+constexpr std::uint32_t kRestsPerYield = 8;         // rests before the CPU is offered to others
 
 Outcome refused(std::string message) {
   Outcome outcome;
@@ -119,19 +120,17 @@ class OrderedBlocks {
   std::vector<std::unique_ptr<Block>> free_;
 };
 
-// Blocks in any order: each worker takes the next chunk.
-void run_free_blocks(const KernelState& kernel, Worker& worker, std::uint64_t blocks,
-                     std::atomic<std::uint64_t>& next) {
+// Blocks in any order: each worker takes the next one.
+void run_free_blocks(Block& block, std::uint64_t blocks, std::atomic<std::uint64_t>& next) {
   const PlainArithmetic plain;
-  const auto block = make_block(kernel, worker);
   for (std::uint64_t at = next.fetch_add(1); at < blocks; at = next.fetch_add(1)) {
-    start_block(*block, at);
+    start_block(block, at);
     Progress progress = Progress::kRested;
-    while (progress == Progress::kRested) progress = run_block(*block);
+    while (progress == Progress::kRested) progress = run_block(block);
     if (progress == Progress::kStopped) return;
     if (progress == Progress::kWaiting) {
-      report_deadlock(*block, worker);
-      kernel.stop->store(true);
+      report_deadlock(block, *block.worker);
+      block.kernel->stop->store(true);
       return;
     }
   }
@@ -144,37 +143,42 @@ void add_counts(Outcome& into, const Outcome& from) {
   into.link_bytes_read += from.link_bytes_read;
   into.link_bytes_written += from.link_bytes_written;
 }
-Outcome run_blocks(const KernelState& kernel, std::uint64_t blocks, bool ordered) {
+void add_outcome(Outcome& into, const Outcome& other) {
+  if (into.kind != OutcomeKind::kDone || other.kind == OutcomeKind::kDone) return add_counts(into, other);
+  Outcome failed = other;
+  add_counts(failed, into);
+  into = std::move(failed);
+}
+// The first block shows whether the rest is worth another thread.
+Outcome run_unordered(const KernelState& kernel, std::uint64_t blocks) {
   const Launch& launch = *kernel.launch;
   const auto first = std::make_unique<Worker>();
-  if (ordered || launch.cooperative) {
-    const PlainArithmetic plain;
-    OrderedBlocks(kernel, *first, blocks).run();
-    return first->outcome;
-  }
+  const auto block = make_block(kernel, *first);
   std::atomic<std::uint64_t> next{0};
+  run_free_blocks(*block, 1, next);
+  next.store(1);
+  const bool worthwhile = first->outcome.lane_instructions * (blocks - 1) >= kWorthAThread;
+  const std::uint64_t count = worthwhile ? std::min<std::uint64_t>(launch.threads, blocks - 1) : 1;
   std::vector<std::unique_ptr<Worker>> others;
   std::vector<std::thread> threads;
-  const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(launch.threads, blocks / 4));
-  for (unsigned t = 1; t < count; ++t) {
+  for (std::uint64_t t = 1; t < count; ++t) {
     others.push_back(std::make_unique<Worker>());
     threads.emplace_back([&kernel, worker = others.back().get(), blocks, &next] {
-      run_free_blocks(kernel, *worker, blocks, next);
+      run_free_blocks(*make_block(kernel, *worker), blocks, next);
     });
   }
-  run_free_blocks(kernel, *first, blocks, next);
+  if (!kernel.stop->load()) run_free_blocks(*block, blocks, next);
   for (std::thread& t : threads) t.join();
   Outcome outcome = first->outcome;
-  for (const auto& other : others) {
-    if (outcome.kind == OutcomeKind::kDone && other->outcome.kind != OutcomeKind::kDone) {
-      Outcome failed = other->outcome;
-      add_counts(failed, outcome);
-      outcome = failed;
-    } else {
-      add_counts(outcome, other->outcome);
-    }
-  }
+  for (const auto& other : others) add_outcome(outcome, other->outcome);
   return outcome;
+}
+Outcome run_blocks(const KernelState& kernel, std::uint64_t blocks, bool ordered) {
+  if (!ordered && !kernel.launch->cooperative) return run_unordered(kernel, blocks);
+  const auto worker = std::make_unique<Worker>();
+  const PlainArithmetic plain;
+  OrderedBlocks(kernel, *worker, blocks).run();
+  return worker->outcome;
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ const Instruction* resume(Pack& pack, std::size_t index) {
   pack.current = index;
   pack.frame = group.frame;
   pack.code = group.frame->code->instructions.data();
-  pack.registers = group.frame->registers.get();
+  pack.registers = group.frame->registers;
   narrow_to(pack, group.mask);
   const Instruction* next = pack.code + group.at;
   return next->handler == handlers::join ? next + 1 : next;

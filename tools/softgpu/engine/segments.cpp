@@ -1,9 +1,10 @@
 // A register whose every use follows its definition in the same straight run of instructions, with no place
 // where a group can be put aside between, is needed by the lanes that wrote it alone. Such a write may ignore
 // the mask, and so keep base and stride in divergent code.
+#include "tools/softgpu/engine/segments.hpp"
+
 #include <algorithm>
 
-#include "tools/softgpu/engine/decoder.hpp"
 #include "tools/softgpu/engine/handlers.hpp"
 
 namespace softgpu::engine {
@@ -22,55 +23,65 @@ void note(Run& run, std::uint32_t segment, bool writes) {
     run.segment = kSeveral;
   }
 }
+// Where a group may wait and then do the instruction again: others run between.
+bool may_repeat(const Instruction& in) {
+  using namespace handlers;
+  static constexpr Handler kRepeats[] = {branch_indexed, call_indirect, shuffle,      vote,
+                                         match,          reduce,        warp_barrier, barrier};
+  return std::ranges::find(kRepeats, in.handler) != std::end(kRepeats);
+}
+// What an instruction that ends a segment writes belongs to the next one, and so does what it may read again.
+std::vector<Run> runs_of(const Code& code) {
+  std::vector<Run> runs(code.slots.size());
+  std::uint32_t segment = 0;
+  for (const Instruction& in : code.instructions) {
+    const bool plain = in.handler != handlers::guard;
+    const std::uint32_t next = segment + (ends_segment(in) ? 1 : 0);
+    const bool repeats = may_repeat(in);
+    for_each_slot(in, [&](SlotId s, bool written) {
+      if (!written) note(runs[s], segment, false);
+      if (written || repeats) note(runs[s], next, written && plain);
+    });
+    segment = next;
+  }
+  return runs;
+}
+void note_what_is_set(Code& code, const std::vector<Run>& runs, const std::vector<bool>& alone) {
+  for (SlotId s = 0; s < code.slots.size(); ++s) {
+    const Slot& slot = code.slots[s];
+    const auto special = static_cast<Special>(slot.index);
+    const bool place =
+        special == Special::kCtaidX || special == Special::kCtaidY || special == Special::kCtaidZ;
+    if (slot.kind == SlotKind::kRegister && runs[s].segment != kNever && !alone[s]) code.cleared.push_back(s);
+    if (slot.kind == SlotKind::kLocal) code.framed.push_back(s);
+    if (slot.kind == SlotKind::kSpecial && place) code.placed.push_back(s);
+  }
+}
 
 }  // namespace
 
 bool ends_segment(const Instruction& in) {
   using namespace handlers;
   const Handler h = in.handler == guard ? in.guarded : in.handler;
-  const Handler parks[] = {join,        branch, branch_indexed, handlers::exit, trap,
-                           pause,       call,   call_indirect,  call_return,    shuffle,
-                           vote,        match,  reduce,         warp_barrier,   barrier,
-                           active_mask, print,  assert_fail,    allocate,       release};
-  return std::ranges::find(parks, h) != std::end(parks);
+  static constexpr Handler kParks[] = {join,        branch, branch_indexed, handlers::exit, trap,
+                                       pause,       call,   call_indirect,  call_return,    shuffle,
+                                       vote,        match,  reduce,         warp_barrier,   barrier,
+                                       active_mask, print,  assert_fail,    allocate,       release};
+  return std::ranges::find(kParks, h) != std::end(kParks);
 }
+bool is_branch(const Instruction& in) { return in.handler == handlers::branch; }
 
-void mark_whole_writes(Code& code) {
-  std::vector<Run> runs(code.slots.size());
-  std::uint32_t segment = 0;
-  for (const Instruction& in : code.instructions) {
-    const auto read = [&](SlotId s) {
-      if (s != kNoSlot) note(runs[s], segment, false);
-    };
-    for (const SlotId s : {in.a, in.b, in.c, in.guard}) read(s);
-    for (std::size_t k = 0; k < in.elements.size(); ++k) {
-      if ((in.defines >> k & 1) == 0) read(in.elements[k]);
-    }
-    if (ends_segment(in)) ++segment;
-    const bool plain = in.handler != handlers::guard;
-    if (in.d != kNoSlot) note(runs[in.d], segment, plain);
-    for (std::size_t k = 0; k < in.elements.size(); ++k) {
-      if ((in.defines >> k & 1) != 0 && in.elements[k] != kNoSlot) note(runs[in.elements[k]], segment, plain);
-    }
-  }
-  const auto alone = [&](SlotId s) {
-    return s == kNoSlot || (runs[s].segment < kSeveral && runs[s].written_first);
-  };
+std::vector<bool> mark_whole_writes(Code& code) {
+  const std::vector<Run> runs = runs_of(code);
+  std::vector<bool> alone(code.slots.size());
+  for (SlotId s = 0; s < code.slots.size(); ++s)
+    alone[s] = runs[s].segment < kSeveral && runs[s].written_first;
   for (Instruction& in : code.instructions) {
-    in.whole = in.handler != handlers::guard && alone(in.d);
-    for (std::size_t k = 0; k < in.elements.size(); ++k) {
-      if ((in.defines >> k & 1) != 0 && !alone(in.elements[k])) in.whole = false;
-    }
+    in.whole = in.handler != handlers::guard;
+    for_each_slot(in, [&](SlotId s, bool written) { in.whole = in.whole && (!written || alone[s]); });
   }
-  for (SlotId s = 0; s < code.slots.size(); ++s) {
-    const Slot& slot = code.slots[s];
-    const auto special = static_cast<Special>(slot.index);
-    const bool place =
-        special == Special::kCtaidX || special == Special::kCtaidY || special == Special::kCtaidZ;
-    if (slot.kind == SlotKind::kRegister && runs[s].segment != kNever && !alone(s)) code.cleared.push_back(s);
-    if (slot.kind == SlotKind::kLocal) code.framed.push_back(s);
-    if (slot.kind == SlotKind::kSpecial && place) code.placed.push_back(s);
-  }
+  note_what_is_set(code, runs, alone);
+  return alone;
 }
 
 }  // namespace softgpu::engine

@@ -93,6 +93,11 @@ struct alignas(64) Register {
 
 // One call's registers, for the lanes that made the call together.
 struct Frame {
+  Frame() = default;
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame();
+
   const Code* code = nullptr;
   Frame* parent = nullptr;
   const Instruction* call = nullptr;  // in the parent
@@ -101,8 +106,9 @@ struct Frame {
   std::uint32_t function = 0;
   std::uint32_t local_base = 0;  // offset of the frame in each lane's local memory
   std::uint64_t block_serial = 0;
-  std::unique_ptr<Register[]> registers;
-  std::unique_ptr<std::uint8_t[]> vectors;
+  Register* registers = nullptr;  // in `memory`, the vectors behind them
+  std::uint8_t* memory = nullptr;
+  std::size_t bytes = 0;
 };
 
 enum class Waits : std::uint8_t { kNo, kBarrier, kWarp };

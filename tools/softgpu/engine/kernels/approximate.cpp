@@ -102,7 +102,7 @@ inline double hyperbolic(double x) {
   const double bounded = x > 30.0 ? 30.0 : x < -30.0 ? -30.0 : x;
   const double e = power_of_two(bounded * 0x1.71547652b82fep1);
   const double quotient = (e - 1.0) / (e + 1.0);
-  return q < 0x1p-10 ? series : quotient;
+  return x == 0.0 ? x : q < 0x1p-10 ? series : quotient;
 }
 inline float tangent(float x) { return x != x ? x : static_cast<float>(hyperbolic(static_cast<double>(x))); }
 inline float inverse_root(float x) {
