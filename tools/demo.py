@@ -24,6 +24,7 @@ class Demo:
         if not gpu:
             self.env["LD_LIBRARY_PATH"] = str(build / "tools" / "softgpu" / "lib")
             self.env["SOFTGPU_GRANULARITY"] = "64KiB"
+            self.env["SOFTGPU_CONTEXT"] = "0B"
 
     def command(self, under_tencache):
         program = [str(self.program), *self.arguments]

@@ -39,7 +39,7 @@ std::vector<Operation> generate(std::uint64_t seed, const Shape& shape) {
   std::vector<Operation> program;
   for (std::uint32_t number = 0; number < shape.operations; ++number) {
     // A program begins with something to work on.
-    Operation operation{number < 6 ? Kind::kAllocate : draw_kind(random), number, {}};
+    Operation operation{number < 16 ? Kind::kAllocate : draw_kind(random), number, {}};
     for (auto& operand : operation.operands) operand = static_cast<std::uint32_t>(random.next());
     program.push_back(operation);
   }
