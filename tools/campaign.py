@@ -111,6 +111,8 @@ def main():
     parser.add_argument("--only", default="", help="only cells whose name contains this")
     parser.add_argument("--tap", action="store_true")
     arguments = parser.parse_args()
+    if not (arguments.build / "build.ninja").is_file():
+        sys.exit(f"campaign: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
     bench = Bench(arguments.build.resolve())
     chosen = cells(arguments.only)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)

@@ -140,6 +140,8 @@ def settings_of(arguments):
 
 def main():
     arguments = read_arguments()
+    if not (arguments.build / "build.ninja").is_file():
+        sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
     runner = Runner(arguments.build.resolve())
     settings = settings_of(arguments)
     draws = random.Random(arguments.seed)
