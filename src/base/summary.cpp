@@ -48,12 +48,12 @@ void print_moves(const Statistics& statistics, TextWriter& out) {
 
 void print_waits(const Statistics& statistics, const SummaryFacts& facts, TextWriter& out) {
   const Nanoseconds stalled = Nanoseconds(statistics.stall_nanoseconds);
-  out.append("tencache:   stalls             {} of {} launches, {:.1f} ms ({:.1f} % of {:.1f} s)\n",
-             statistics.stalls.load(), statistics.launches.load(), milliseconds(stalled),
+  out.append("tencache:   stalls             {} of {} accesses, {:.1f} ms ({:.1f} % of {:.1f} s)\n",
+             statistics.stalls.load(), statistics.accesses.load(), milliseconds(stalled),
              share_of(stalled, facts.elapsed), milliseconds(facts.elapsed) * 1e-3);
   out.append("tencache:   held by run-ahead  {:.1f} ms\n",
              milliseconds(Nanoseconds(statistics.run_ahead_nanoseconds)));
-  out.append("tencache:   run from host      {} launches\n", statistics.host_runs.load());
+  out.append("tencache:   run from host      {} accesses\n", statistics.host_runs.load());
 }
 
 void print_next(const Statistics& statistics, TextWriter& out) {

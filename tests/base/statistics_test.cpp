@@ -57,7 +57,7 @@ TEST(Summary, SaysWhatMovedInAtMostTwelveLines) {
   set_level(statistics.hbm_bytes, statistics.hbm_peak, 16_GiB);
   count(statistics.bytes_in, 100_GiB);
   count(statistics.evictions);
-  count(statistics.launches, 1000);
+  count(statistics.accesses, 1000);
   count(statistics.stalls, 7);
   count(statistics.stall_nanoseconds, 1000_ms);
   std::array<char, 2048> buffer;
@@ -67,8 +67,8 @@ TEST(Summary, SaysWhatMovedInAtMostTwelveLines) {
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 12);
   for (const char* line : {"wanted at most     38.0 GiB (HBM limit 16.0 GiB, device 24.0 GiB)\n",
                            "hbm 16.0 GiB, host 0 B (limit 64.0 GiB), disk 0 B\n", "in 100 GiB, out 0 B",
-                           "7 of 1000 launches, 1000.0 ms (10.0 % of 10.0 s)\n",
-                           "run from host      0 launches\n", "next               `tencache doctor`"})
+                           "7 of 1000 accesses, 1000.0 ms (10.0 % of 10.0 s)\n",
+                           "run from host      0 accesses\n", "next               `tencache doctor`"})
     EXPECT_NE(text.find(line), std::string_view::npos) << line << "\n" << text;
 }
 
