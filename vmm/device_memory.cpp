@@ -28,6 +28,7 @@ Bytes capacity(const Settings& settings) {
 DeviceMemory::DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows)
     : parts_(parts),
       state_(settings, *parts.clock, *parts.statistics, *parts.advisor, windows.arena, windows.arena_size),
+      fast_path_(state_),
       heap_(state_, windows.arena, windows.arena_size, capacity(settings)),
       admission_(state_),
       alias_ranges_(windows.aliases, windows.aliases_size) {}
@@ -68,7 +69,7 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, con
   }
   memory->engine_ = std::make_unique<Engine>(memory->state_, memory->heap_, *parts.driver, *copier,
                                              Mapper(*parts.driver, parts.device, statistics), *memory->hbm_,
-                                             *memory->host_, census);
+                                             *memory->host_, census, memory->fast_path_);
   return memory;
 }
 
@@ -255,6 +256,7 @@ void DeviceMemory::stream_about_to_be_destroyed(CUstream handle) {
   }
   while (state_.marking) state_.settled.wait_for(lock, kLooksAgainAfter);
   state_.order.stream_gone(index);
+  ++state_.stream_generation;
 }
 
 // ---- figures

@@ -52,6 +52,12 @@ class DeviceMemory {
   void context_waited(std::uint64_t number);
   [[nodiscard]] bool idle();
 
+  // While everything fits: see fast_path.hpp.
+  bool enter_fast(CUstream stream, std::span<const CUdeviceptr> pointers) {
+    return fast_path_.enter(stream, pointers);
+  }
+  void left_fast() { fast_path_.left(); }
+  [[nodiscard]] std::uint64_t passed_fast() const { return fast_path_.passed(); }
   Result<InFlight*> admit(const AccessAsk& ask) { return admission_.admit(ask); }
   void leave(InFlight* access, CUstream stream);
   Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
@@ -84,6 +90,7 @@ class DeviceMemory {
 
   const Parts parts_;
   MemoryState state_;
+  FastPath fast_path_;
   Heap heap_;
   Admission admission_;
   RangeAllocator alias_ranges_;

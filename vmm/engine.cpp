@@ -7,7 +7,7 @@
 namespace tencache::vmm {
 
 Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper,
-               BlockPool& hbm, BlockPool& host, std::optional<Census> census)
+               BlockPool& hbm, BlockPool& host, std::optional<Census> census, FastPath& fast_path)
     : state_(state),
       heap_(heap),
       driver_(driver),
@@ -15,7 +15,8 @@ Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copi
       mapper_(mapper),
       hbm_(hbm),
       host_(host),
-      census_(census) {}
+      census_(census),
+      fast_path_(fast_path) {}
 
 bool Engine::turn() {
   bool progress = poll_streams();
@@ -24,7 +25,8 @@ bool Engine::turn() {
   progress |= serve();
   progress |= change_mappings();
   const Lock lock(state_.mutex);
-  polling_ = !moves_.empty() || !in_census_.empty() || !state_.waiting.empty() || state_.held > 0;
+  polling_ = hbm_.in_use() > hbm_.budget() || !moves_.empty() || !in_census_.empty() ||
+             !state_.waiting.empty() || state_.held > 0;
   set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use());
   set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use());
   if (progress) state_.settled.notify_all();
@@ -131,14 +133,19 @@ void Engine::settle(const Change& change) {
   extent.mapped = still_mapped;
   switch (extent.state) {
     case ExtentState::kChangingOut:
-      return settle_out(extent, ok || !still_mapped || !was_mapped);
+      settle_out(extent, ok || !still_mapped || !was_mapped);
+      break;
     case ExtentState::kChangingIn:
-      return settle_in(extent, ok);
+      settle_in(extent, ok);
+      break;
     case ExtentState::kBacking:
-      return settle_back(extent, ok);
+      settle_back(extent, ok);
+      break;
     default:
-      return settle_release(extent);
+      settle_release(extent);
+      break;
   }
+  state_.refresh_ready(extent.group);
 }
 
 void Engine::settle_out(Extent& extent, bool ok) {

@@ -9,6 +9,7 @@
 
 #include "vmm/census.hpp"
 #include "vmm/copier.hpp"
+#include "vmm/fast_path.hpp"
 #include "vmm/heap.hpp"
 #include "vmm/mapper.hpp"
 
@@ -17,7 +18,7 @@ namespace tencache::vmm {
 class Engine {
  public:
   Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper, BlockPool& hbm,
-         BlockPool& host, std::optional<Census> census);
+         BlockPool& host, std::optional<Census> census, FastPath& fast_path);
   // True when something moved on: another turn may find more to do at once.
   bool turn();
   // Copies of ours, or work that an access waits for, are under way: look again soon.
@@ -47,7 +48,7 @@ class Engine {
   bool mark(StreamIndex index);
 
   // Addresses in memory (engine_census.cpp).
-  void begin_shortage();
+  bool begin_shortage();
   bool look_for_addresses();
   bool retire_census();
   bool start_census();
@@ -106,6 +107,7 @@ class Engine {
   BlockPool& hbm_;
   BlockPool& host_;
   std::optional<Census> census_;
+  FastPath& fast_path_;
   std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;
   std::vector<Change> changes_;

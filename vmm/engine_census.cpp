@@ -10,10 +10,11 @@
 
 namespace tencache::vmm {
 
-void Engine::begin_shortage() {
-  if (state_.short_of_memory) return;
+// False while somebody is still on the fast path.
+bool Engine::begin_shortage() {
+  if (state_.short_of_memory) return true;
+  if (!fast_path_.close()) return false;
   state_.short_of_memory = true;
-  if (!census_) return;
   for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
     state_.opaque_uses.add({i, state_.order.stream(i).last_enqueued});
   }
@@ -23,8 +24,9 @@ void Engine::begin_shortage() {
     ++state_.opaque_in_flight;
   }
   for (Group& group : state_.groups) {
-    if (group.exists && !group.freed) group.suspect = true;
+    if (census_ && group.exists && !group.freed) group.suspect = true;
   }
+  return true;
 }
 
 bool Engine::look_for_addresses() {

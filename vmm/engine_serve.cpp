@@ -187,7 +187,7 @@ Bytes Engine::leaving() const {
 // Starts putting out as much as `wanted` needs beyond what is free or leaving already.
 bool Engine::make_room(Lock& lock, Bytes wanted) {
   bool progress = false;
-  if (hbm_.available() + leaving() < wanted) begin_shortage();
+  if (hbm_.available() + leaving() < wanted && !begin_shortage()) return false;
   refresh_views();
   while (hbm_.available() + leaving() < wanted) {
     if (release_freed_group()) {
@@ -393,9 +393,12 @@ bool Engine::mark_streams() {
 
 bool Engine::mark(StreamIndex index) {
   Lock lock(state_.mutex);
-  const StreamOrder::Stream stream = state_.order.stream(index);
-  const bool missing = stream.last_enqueued > std::max(stream.last_marked, stream.completed);
-  if (stream.gone || !missing || stream.kind == StreamKind::kPerThread) return false;
+  const StreamOrder::Stream& known = state_.order.stream(index);
+  const std::uint64_t last = known.last_enqueued;
+  if (known.gone || known.kind == StreamKind::kPerThread) return false;
+  if (last <= std::max(known.last_marked, known.completed)) return false;
+  const bool query_only = known.kind == StreamKind::kLegacy;  // an event there would order others' work
+  const CUstream handle = known.handle;
   CUevent event = nullptr;
   if (!state_.free_events.empty()) {
     event = state_.free_events.back();
@@ -403,23 +406,22 @@ bool Engine::mark(StreamIndex index) {
   }
   lock.unlock();
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  const bool capturing = driver_.cuStreamIsCapturing(stream.handle, &capture) != CUDA_SUCCESS ||
+  const bool capturing = driver_.cuStreamIsCapturing(handle, &capture) != CUDA_SUCCESS ||
                          capture != CU_STREAM_CAPTURE_STATUS_NONE;
-  const bool query_only = stream.kind == StreamKind::kLegacy;  // an event there would order others' work
-  const bool idle = !capturing && query_only && driver_.cuStreamQuery(stream.handle) == CUDA_SUCCESS;
+  const bool idle = !capturing && query_only && driver_.cuStreamQuery(handle) == CUDA_SUCCESS;
   bool recorded = false;
   if (!capturing && !query_only) {
     if (event == nullptr) driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-    recorded = event != nullptr && driver_.cuEventRecord(event, stream.handle) == CUDA_SUCCESS;
+    recorded = event != nullptr && driver_.cuEventRecord(event, handle) == CUDA_SUCCESS;
   }
   lock.lock();
   if (recorded) {
-    state_.order.marker_recorded(index, {event, stream.last_enqueued, state_.clock.now()});
+    state_.order.marker_recorded(index, {event, last, state_.clock.now()});
     count(state_.statistics.markers);
   } else if (event != nullptr) {
     state_.free_events.push_back(event);
   }
-  if (idle) state_.order.completed_up_to(index, stream.last_enqueued, &state_.free_events);
+  if (idle) state_.order.completed_up_to(index, last, &state_.free_events);
   return recorded || idle;
 }
 

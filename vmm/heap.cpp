@@ -65,6 +65,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
   if (group.slots.size() == 1) group.holds.clear();  // nobody follows what the freed bytes say
   count(state_.statistics.reused);
   if (slot.pending) group.uses.add(slot.until);
+  state_.refresh_ready(slot.group);
   hand_out(group, slot.slot, ask);
   return group.address + group.slot_size.count() * slot.slot;
 }
@@ -114,6 +115,7 @@ Result<GroupIndex> Heap::make_group(Bytes size, Bytes slot) {
   }
   Group& group = state_.groups[index];
   group = Group{};
+  state_.refresh_ready(index);
   group.exists = true;
   group.address = address;
   group.size = size;
@@ -186,6 +188,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
     return;
   }
   group.freed = true;
+  state_.refresh_ready(index);
   group.suspect = false;
   group.writers.clear();
   charged_ -= group.size;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -118,13 +119,16 @@ class Learned {
 };
 
 struct MemoryState {
+  static constexpr std::size_t kMostReady = 1 << 20;
+
   MemoryState(const Settings& given, const Clock& its_clock, Statistics& its_statistics, Advisor& its_advisor,
               CUdeviceptr base, Bytes size)
       : settings(given),
         clock(its_clock),
         statistics(its_statistics),
         advisor(its_advisor),
-        units(base, size, given.small_block) {}
+        units(base, size, given.small_block),
+        ready(kMostReady) {}
 
   Settings settings;  // constant once the memory is open
   const Clock& clock;
@@ -138,6 +142,7 @@ struct MemoryState {
   std::deque<Extent> extents;
   std::vector<ExtentIndex> unused_extents;
   std::deque<Group> groups;
+  std::vector<std::atomic<bool>> ready;  // by group; more groups than it has go the long way
   std::vector<GroupIndex> unused_groups;
   StreamOrder order;
   Uses opaque_uses;
@@ -154,6 +159,23 @@ struct MemoryState {
   Nanoseconds last_progress;            // when work of the program was last seen to end
   Bytes lower_hbm_budget_to;            // asked of the engine, whose pool it is; 0: nothing
   bool passive = false;
+
+  std::atomic<std::uint64_t> stream_generation{0};  // a stream's handle may mean another one since
+
+  // For the fast path, without the mutex: everything of the group is in HBM. Nobody's memory is no obstacle.
+  [[nodiscard]] bool ready_at(CUdeviceptr pointer) const {
+    const GroupIndex group = units.group_at(pointer);
+    return group == kNoGroup || (group < ready.size() && ready[group].load(std::memory_order_relaxed));
+  }
+  void refresh_ready(GroupIndex index) {
+    if (index >= ready.size()) return;
+    const Group& group = groups[index];
+    const bool all = group.exists && !group.freed &&
+                     std::all_of(group.extents.begin(), group.extents.end(), [this](ExtentIndex extent) {
+                       return extents[extent].state == ExtentState::kResident;
+                     });
+    ready[index].store(all, std::memory_order_relaxed);
+  }
 
   void wake_engine() {
     work_pending = true;

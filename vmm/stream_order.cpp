@@ -47,9 +47,10 @@ void StreamOrder::stream_gone(StreamIndex index) {
 }
 
 Use StreamOrder::number_access(StreamIndex stream) {
-  streams_[stream].last_enqueued = ++last_number_;
+  const std::uint64_t number = ++last_number_;
+  streams_[stream].last_enqueued = number;
   ++streams_[stream].unmarked;
-  return {stream, last_number_};
+  return {stream, number};
 }
 
 void StreamOrder::marker_recorded(StreamIndex index, const Marker& marker) {

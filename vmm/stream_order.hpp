@@ -7,6 +7,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -51,7 +52,7 @@ class StreamOrder {
     StreamKind kind = StreamKind::kNormal;
     std::uint64_t thread = 0;  // whose per-thread default stream
     bool gone = false;
-    std::uint64_t last_enqueued = 0;
+    std::atomic<std::uint64_t> last_enqueued{0};
     std::uint64_t last_marked = 0;
     std::uint64_t completed = 0;
     std::uint64_t last_host_wait = 0;  // the last host function, or wait for a value, enqueued
@@ -70,6 +71,11 @@ class StreamOrder {
 
   // Numbers an access whose launch has returned.
   Use number_access(StreamIndex stream);
+  // The same without the mutex, for the fast path: the launch has returned.
+  void number_lightly(Stream& stream) {
+    stream.last_enqueued.store(last_number_.fetch_add(1, std::memory_order_relaxed) + 1,
+                               std::memory_order_release);
+  }
   [[nodiscard]] std::uint64_t last_number() const { return last_number_; }
 
   void marker_recorded(StreamIndex stream, const Marker& marker);
@@ -101,9 +107,9 @@ class StreamOrder {
   };
 
   std::unordered_map<Key, StreamIndex, KeyHash> by_key_;
-  std::vector<Stream> streams_;
+  std::deque<Stream> streams_;  // stable addresses
   std::vector<StreamIndex> gone_;
-  std::uint64_t last_number_ = 0;
+  std::atomic<std::uint64_t> last_number_{0};
   Nanoseconds longest_seen_;
 };
 

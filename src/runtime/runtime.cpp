@@ -226,13 +226,25 @@ vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
   return ask;
 }
 
+constexpr std::uint64_t kFastTicket = 1;  // no record is at that address
 std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
 
 }  // namespace
 
+void RuntimeImpl::count_kind(AccessKind kind) noexcept {
+  if (kind == AccessKind::kLaunch) count(statistics_.launches);
+  if (kind == AccessKind::kCopy) count(statistics_.copies);
+  if (kind == AccessKind::kMemset) count(statistics_.memsets);
+}
+
 runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return {true, CUDA_SUCCESS, 0};
+  if (access.kind == AccessKind::kLaunch && !access.opaque &&
+      device->memory->enter_fast(access.stream.handle, access.pointers)) {
+    return {true, CUDA_SUCCESS, kFastTicket};
+  }
+  count_kind(access.kind);
   for (const Range& range : {access.destination, access.source}) {
     if (range.size.count() > 0 && !device->memory->is_live_range(range.base, range.size)) {
       return {false, CUDA_ERROR_INVALID_VALUE, 0};
@@ -278,6 +290,7 @@ void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) no
   if (ticket == 0) return;
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return;
+  if (ticket == kFastTicket) return device->memory->left_fast();
   device->memory->leave(reinterpret_cast<vmm::InFlight*>(ticket), access.stream.handle);
 }
 
@@ -370,6 +383,8 @@ void RuntimeImpl::print_summary() noexcept {
     facts.hbm_limit += managed->settings.hbm_budget;
     facts.hbm_device += managed->total;
     facts.host_limit += managed->settings.host_budget;
+    count(statistics_.launches, managed->memory->passed_fast());
+    count(statistics_.accesses, managed->memory->passed_fast());
   }
   facts.elapsed = clock_.now() - started_at_;
   write_summary(statistics_, facts, options_.summary);

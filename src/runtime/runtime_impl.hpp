@@ -51,6 +51,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* device_of(const Access& access) noexcept;
   bool reserve_arena();
   void give_arena_back();
+  void count_kind(AccessKind kind) noexcept;
   Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
 
   const Driver& driver_;

@@ -163,7 +163,10 @@ TEST_P(TurnTest, ATouchOfALeavingExtentCancelsTheMove) {
     EXPECT_TRUE(machine.launch(stream, {c}, {store(c, 3)}).ok());
     done = true;
   });
-  while (machine.extent_at(a).state != ExtentState::kLeaving) machine.turns(1);
+  while (machine.extent_at(a).state != ExtentState::kLeaving) {
+    machine.turns(1);
+    machine.fake.run_all(stream);
+  }
   // The copy is under way; now the program stores, which the copy may or may not have seen.
   machine.fake.run_step(out);
   ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 77), store(a + 4 * kPage - 4, 78)}).ok());
