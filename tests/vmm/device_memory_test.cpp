@@ -79,6 +79,28 @@ TEST_P(DeviceMemoryTest, OneAccessLargerThanHbm) {
   }
 }
 
+TEST_P(DeviceMemoryTest, TheFastPathIsOpenUntilMemoryRunsShort) {
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr a = machine.allocate(8 * kPage);
+  const std::array pointers{a};
+  EXPECT_FALSE(machine.memory->enter_fast(stream, pointers));  // it has no bytes yet
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  ASSERT_TRUE(machine.memory->enter_fast(stream, pointers));
+  std::atomic<bool> let_in{false};
+  const CUdeviceptr b = machine.allocate(16 * kPage);
+  std::thread other([&] {
+    EXPECT_TRUE(machine.launch(stream, {b}, {store(b, 1)}).ok());  // a has to go for it
+    let_in = true;
+  });
+  machine.await_waiting();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(let_in);  // this thread is about to launch
+  machine.fake.launch(stream, {expect(a, 1)});
+  machine.memory->left_fast();
+  other.join();
+  EXPECT_FALSE(machine.memory->enter_fast(stream, pointers));
+}
+
 TEST_P(DeviceMemoryTest, TheAccountIsStrict) {
   EXPECT_EQ(machine.allocate(1ull << 40), 0u);
   std::vector<CUdeviceptr> all;
