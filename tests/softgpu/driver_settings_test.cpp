@@ -151,7 +151,7 @@ TEST_F(DriverSettingsTest, TheAdversaryKeepsTheOrder) {
                  for (std::uint32_t i = 0; i < 30; ++i) {
                    const CUstream stream = streams[i % 3];
                    // An event that was never recorded is nothing to wait for.
-        ASSERT_CUDA(driver(cuStreamWaitEvent)(stream, event, 0));
+                   ASSERT_CUDA(driver(cuStreamWaitEvent)(stream, event, 0));
                    ASSERT_CUDA(launch(stream, "copy", words + 4 * ((i + 1) % 16), words + 4 * (i % 16)));
                    ASSERT_CUDA(launch(stream, "add", words + 4 * ((i + 1) % 16), 1U));
                    ASSERT_CUDA(driver(cuEventRecord)(event, stream));

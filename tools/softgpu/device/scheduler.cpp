@@ -11,6 +11,9 @@ namespace softgpu {
 namespace {
 
 constexpr std::uint64_t kPollInterval = 20'000;
+// So far the device clock may lag behind the wall: a host thread that ran late is made up for by what
+// follows.
+constexpr std::uint64_t kMadeUpFor = 2'000'000;
 constexpr std::chrono::microseconds kRoomInterval(200);
 
 bool is_complete(const OperationPtr& operation) { return operation == nullptr || operation->complete.load(); }
@@ -190,10 +193,8 @@ void Scheduler::run(const OperationPtr& operation) {
   if (!operation->stream->fate->cancelled.load()) operation->body(progress);
   operation->body = nullptr;
   const std::uint64_t now = now_ns();
-  if (now > progress.end) {
-    if (progress.end > progress.start) count(statistics().overruns);
-    progress.end = now;
-  }
+  if (now > progress.end && progress.end > progress.start) count(statistics().overruns);
+  if (now > progress.end + kMadeUpFor) progress.end = now;
   if (!operation->stream->fate->cancelled.load()) wait_until_ns(progress.end + operation->completion_delay);
   const std::lock_guard lock(mutex_);
   finish_locked(*operation, progress.end);
