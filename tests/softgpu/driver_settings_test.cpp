@@ -100,6 +100,10 @@ TEST_F(DriverSettingsTest, SmallDevicesAndGranularitiesAndRefusedHostMemory) {
              [this] {
                start();
                EXPECT_EQ(std::size_t{7} << 20, free_bytes());
+               int host = 1;
+               EXPECT_CUDA(driver(cuDeviceGetAttribute)(
+                   &host, CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+               EXPECT_EQ(0, host);
                CUmemAllocationProp prop{};
                prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
                prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};

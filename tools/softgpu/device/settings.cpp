@@ -1,5 +1,6 @@
 #include "tools/softgpu/device/settings.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -104,6 +105,15 @@ Settings read_settings(const char* (*lookup)(const char*)) {
 const Settings& settings() {
   static const Settings* const instance = new Settings(read_settings(from_environment));
   return *instance;
+}
+
+bool is_listed(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (list.substr(0, comma) == word) return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
 }
 
 std::string settings_table() {

@@ -76,6 +76,9 @@ bool parse_setting(SettingKind kind, std::string_view text, std::uint64_t* value
 Settings read_settings(const char* (*lookup)(const char*));
 const Settings& settings();
 
+// Whether a comma-separated list has the word.
+bool is_listed(std::string_view list, std::string_view word);
+
 // The table as the README shows it.
 std::string settings_table();
 

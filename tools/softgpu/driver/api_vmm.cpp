@@ -36,15 +36,6 @@ bool is_host(CUmemLocationType type) {
          type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
-bool is_listed(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (list.substr(0, comma) == word) return true;
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return false;
-}
-
 CUresult check_location(const CUmemLocation& location) {
   if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     return location.id >= 0 && static_cast<std::size_t>(location.id) < machine().devices.size()

@@ -68,7 +68,9 @@ int device_attribute(int device, CUdevice_attribute attribute) {
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) return kComputeCapabilityMinor;
   if (attribute == CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID) return device;
   if (attribute == CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
-    return settings().host_locations.find("host_numa") != std::string::npos ? 1 : 0;
+    return is_listed(settings().host_locations, "host_numa") ? 1 : 0;
+  if (attribute == CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)
+    return is_listed(settings().host_locations, "host") ? 1 : 0;
   for (const Attribute& each : kAttributes)
     if (each.attribute == attribute) return each.value;
   return 0;
