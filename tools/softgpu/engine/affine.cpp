@@ -110,11 +110,11 @@ const Instruction* affine(Pack& pack, const Instruction& i) {
   Register& a = reg(pack, i.a);
   Register& b = i.b == kNoSlot ? a : reg(pack, i.b);
   Register& c = i.c == kNoSlot ? a : reg(pack, i.c);
+  Register& d = reg(pack, i.d);
   std::int64_t stride = 0;
-  if ((a.state & b.state & c.state & Register::kAffine) == 0 || !writes_scalar(pack, i) ||
+  if ((a.state & b.state & c.state & Register::kAffine) == 0 || !writes_scalar(pack, i, d) ||
       !stride_of(pack, i, a, b, c, stride))
     return evaluate_lanes(pack, i);
-  Register& d = reg(pack, i.d);
   i.eval(d.base, a.base, b.base, c.base, 1);
   set_uniform(d, a.state & b.state & c.state);
   d.stride = extend(stride, d.width);

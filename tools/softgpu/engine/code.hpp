@@ -150,6 +150,11 @@ struct Code {
   // Slots that a call, or a block, sets anew: registers that may be read before they are written, addresses
   // in the frame, the block's place in the grid.
   std::vector<SlotId> cleared, framed, placed;
+  // For each instruction at which a group may be put aside, where its bits of live registers begin; else
+  // kNoTarget.
+  std::vector<std::uint32_t> live_rows;
+  std::vector<std::uint64_t> live_bits;
+  std::uint32_t live_words = 0;
 };
 
 }  // namespace softgpu::engine

@@ -131,6 +131,7 @@ Code Decoder::decode() {
   if (failed()) return std::move(code_);
   count_registers(code_);
   share_slots(code_, mark_whole_writes(code_));
+  find_liveness(code_);
   return std::move(code_);
 }
 

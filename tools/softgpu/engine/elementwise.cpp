@@ -44,38 +44,38 @@ const Instruction* evaluate_lanes(Pack& pack, const Instruction& i) {
 }
 
 const Instruction* unary(Pack& pack, const Instruction& i) {
-  Register& a = reg(pack, i.a);
-  if (!a.is_uniform() || !writes_scalar(pack, i)) return evaluate_lanes(pack, i);
   Register& d = reg(pack, i.d);
+  Register& a = reg(pack, i.a);
+  if (!a.is_uniform() || !writes_scalar(pack, i, d)) return evaluate_lanes(pack, i);
   i.eval(d.base, a.base, nullptr, nullptr, 1);
   return set_uniform(d, a.state), &i + 1;
 }
 const Instruction* binary(Pack& pack, const Instruction& i) {
+  Register& d = reg(pack, i.d);
   Register& a = reg(pack, i.a);
   Register& b = reg(pack, i.b);
-  if (!a.is_uniform() || !b.is_uniform() || !writes_scalar(pack, i)) return evaluate_lanes(pack, i);
-  Register& d = reg(pack, i.d);
+  if (!a.is_uniform() || !b.is_uniform() || !writes_scalar(pack, i, d)) return evaluate_lanes(pack, i);
   i.eval(d.base, a.base, b.base, nullptr, 1);
   return set_uniform(d, a.state & b.state), &i + 1;
 }
 const Instruction* ternary(Pack& pack, const Instruction& i) {
+  Register& d = reg(pack, i.d);
   Register& a = reg(pack, i.a);
   Register& b = reg(pack, i.b);
   Register& c = reg(pack, i.c);
-  if (!a.is_uniform() || !b.is_uniform() || !c.is_uniform() || !writes_scalar(pack, i))
+  if (!a.is_uniform() || !b.is_uniform() || !c.is_uniform() || !writes_scalar(pack, i, d))
     return evaluate_lanes(pack, i);
-  Register& d = reg(pack, i.d);
   i.eval(d.base, a.base, b.base, c.base, 1);
   return set_uniform(d, a.state & b.state & c.state), &i + 1;
 }
 
 // Quotients, remainders, masks and shifts of evenly spaced values are often evenly spaced within each half.
 const Instruction* recognise(Pack& pack, const Instruction& i) {
+  Register& d = reg(pack, i.d);
   Register& a = reg(pack, i.a);
   Register& b = reg(pack, i.b);
   if (a.is_uniform() && b.is_uniform()) return binary(pack, i);
-  const bool promising = (a.state & b.state & Register::kAffine) != 0 && writes_scalar(pack, i);
-  Register& d = reg(pack, i.d);
+  const bool promising = (a.state & b.state & Register::kAffine) != 0 && writes_scalar(pack, i, d);
   const Instruction* next = evaluate_lanes(pack, i);
   if (!promising) return next;
   if (d.width == 4) find_affine<std::uint32_t>(pack, d);

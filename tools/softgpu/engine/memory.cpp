@@ -101,6 +101,28 @@ bool place_halves(Pack& pack, const Instruction& i, const Register& r, Places& p
   }
   return places.strided = true;
 }
+// Lanes anywhere within one page, of a 64-bit address held lane by lane.
+bool place_within_page(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
+  if (r.width != 8 || i.window == Window::kLocal) return false;
+  const int first = pack.first_half * kHalfLanes, lanes = pack.last_half * kHalfLanes - first;
+  const auto* addresses = static_cast<const std::uint64_t*>(r.vector) + first;
+  alignas(64) std::uint64_t among[kLanes];
+  // Lanes that take no part stand where one that does stands.
+  const int one = first_lane(pack.mask) - first;
+  for (int l = 0; l < lanes; ++l) among[l] = addresses[one];
+  pack.kernels->blend[3](among, addresses, pack.mask.halves + pack.first_half,
+                         pack.last_half - pack.first_half);
+  const Spread spread = pack.kernels->spread(among, 8, 0, lanes);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
+  if (((spread.bits | static_cast<std::uint64_t>(i.displacement)) & (bytes - 1)) != 0) return false;
+  const std::uint64_t lowest = spread.least + static_cast<std::uint64_t>(i.displacement);
+  if (i.window == Window::kGeneric && (lowest & kWindowMask) == kLocalWindow) return false;
+  const Place place = place_of(pack, i.window, lowest, 0, write);
+  if (place.host == nullptr || place.left < spread.greatest - spread.least + bytes) return false;
+  for (int l = 0; l < lanes; ++l) places.host[first + l] = place.host + (among[l] - spread.least);
+  count_bytes(pack, place, bytes * pack.lanes, write);
+  return true;
+}
 // Each lane alone. Returns false after a fault.
 bool place_lanes(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
@@ -124,6 +146,7 @@ bool find_places(Pack& pack, const Instruction& i, Places& places, bool write) {
   const Register& r = reg(pack, i.a);
   if (r.is_affine() && (place_at_once(pack, i, r, places, write) || place_halves(pack, i, r, places, write)))
     return true;
+  if (!r.is_affine() && place_within_page(pack, i, r, places, write)) return true;
   return place_lanes(pack, i, r, places, write);
 }
 
@@ -143,7 +166,7 @@ void load_element(Pack& pack, const Instruction& i, const Places& places, int el
     i.mover->gathered(target_of(pack, i, d), places.host, offset, pack.mask.halves, first, last);
     return commit(pack, i, d);
   }
-  if (places.stride == 0 && writes_scalar(pack, i)) {
+  if (places.stride == 0 && writes_scalar(pack, i, d)) {
     i.mover->uniform(d.base, places.host, first, last);
     return set_uniform(d);
   }
@@ -188,7 +211,7 @@ const Instruction* load_parameter(Pack& pack, const Instruction& i) {
     std::uint8_t* host[kHalves];
     for (auto& at : host) at = const_cast<std::uint8_t*>(parameters) + i.displacement + element * i.size;
     Register& d = reg(pack, slot);
-    if (writes_scalar(pack, i)) {
+    if (writes_scalar(pack, i, d)) {
       i.mover->uniform(d.base, host, 0, kHalves);
       set_uniform(d, Register::kSame);
     } else {

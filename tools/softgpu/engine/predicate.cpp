@@ -76,7 +76,9 @@ const Instruction* guard(Pack& pack, const Instruction& i) {
   const Mask before = pack.mask;
   const std::uint32_t lanes = pack.lanes;
   narrow_to(pack, on);
+  pack.guarded = true;
   const Instruction* next = i.guarded(pack, i);
+  pack.guarded = false;
   if (next == nullptr) return nullptr;
   narrow_to(pack, before);
   pack.lanes = lanes;
@@ -110,14 +112,14 @@ const Instruction* logic(Pack& pack, const Instruction& i) {
 }
 
 const Instruction* select(Pack& pack, const Instruction& i) {
+  Register& d = reg(pack, i.d);
   Register& a = reg(pack, i.a);
   Register& b = reg(pack, i.b);
   const Mask given = reg(pack, i.c).predicate;
   const Mask predicate = i.flag ? inverted(given) : given;
   std::uint16_t bits = 0;
-  if (writes_scalar(pack, i) && a.is_uniform() && b.is_uniform() && by_halves(pack, predicate, bits))
+  if (writes_scalar(pack, i, d) && a.is_uniform() && b.is_uniform() && by_halves(pack, predicate, bits))
     return select_bases(pack, i, a, b, bits), &i + 1;
-  Register& d = reg(pack, i.d);
   const std::size_t bytes = static_cast<std::size_t>(pack.halves) * kHalfLanes << d.log2_width;
   std::uint8_t* chosen = pack.worker->scratch[0];
   std::memcpy(chosen, vector_of(pack, b), bytes);

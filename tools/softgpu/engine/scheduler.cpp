@@ -100,6 +100,27 @@ Pack::~Pack() {
   if (local != nullptr) munmap(local, local_mapped);
 }
 
+// Where the group will go on in the frame; kNoTarget if it is not in it.
+static std::uint32_t place_in_frame(const Group& group, const Frame* frame) {
+  if (group.frame == frame) return group.at;
+  for (const Frame* f = group.frame; f->parent != nullptr; f = f->parent) {
+    if (f->parent == frame) return static_cast<std::uint32_t>(f->call - frame->code->instructions.data()) + 1;
+  }
+  return kNoTarget;
+}
+void note_needed(Pack& pack) {
+  const Code& code = *pack.frame->code;
+  pack.needed.assign(code.live_words, 0);
+  for (std::size_t g = 0; g < pack.groups.size(); ++g) {
+    const std::uint32_t at = g == pack.current ? kNoTarget : place_in_frame(pack.groups[g], pack.frame);
+    if (at == kNoTarget) continue;
+    const std::uint32_t row = code.live_rows[at];
+    for (std::uint32_t w = 0; w < code.live_words; ++w) {
+      pack.needed[w] |= row == kNoTarget ? ~std::uint64_t{0} : code.live_bits[row + w];
+    }
+  }
+}
+
 const Instruction* resume(Pack& pack, std::size_t index) {
   Group& group = pack.groups[index];
   pack.current = index;
@@ -107,6 +128,7 @@ const Instruction* resume(Pack& pack, std::size_t index) {
   pack.code = group.frame->code->instructions.data();
   pack.registers = group.frame->registers;
   narrow_to(pack, group.mask);
+  if (!pack.full) note_needed(pack);
   const Instruction* next = pack.code + group.at;
   return next->handler == handlers::join ? next + 1 : next;
 }

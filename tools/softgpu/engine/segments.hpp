@@ -39,5 +39,7 @@ std::vector<bool> mark_whole_writes(Code& code);
 // registers.cpp
 void share_slots(Code& code, const std::vector<bool>& alone);
 void count_registers(Code& code);
+// liveness.cpp
+void find_liveness(Code& code);
 
 }  // namespace softgpu::engine

@@ -63,6 +63,12 @@ inline Mask operator|(const Mask& a, const Mask& b) {
 inline Mask without(const Mask& a, const Mask& b) {
   return combine(a, b, [](std::uint64_t x, std::uint64_t y) { return x & ~y; });
 }
+inline int first_lane(const Mask& mask) {
+  for (int i = 0; i < 4; ++i) {
+    if (mask.word(i) != 0) return i * 64 + __builtin_ctzll(mask.word(i));
+  }
+  return kLanes;
+}
 // Calls f(lane) for each lane in order.
 template <class F>
 inline void for_each_lane(const Mask& mask, F f) {
@@ -142,8 +148,10 @@ struct Pack {
   Register* registers = nullptr;
   Frame* frame = nullptr;
   Mask mask;
-  bool full = false;  // all lanes that are in this frame
+  bool full = false;     // all lanes that are in this frame
+  bool guarded = false;  // the mask is narrowed by a guard
   bool scalars = true;
+  std::vector<std::uint64_t> needed;  // registers of this frame that groups put aside may still read
   int first_half = 0, last_half = 0;
   std::uint32_t lanes = 0;
   std::size_t current = 0;
@@ -215,6 +223,8 @@ inline Group& current_group(Pack& pack) { return pack.groups[pack.current]; }
 inline std::uint32_t index_of(const Pack& pack, const Instruction& i) {
   return static_cast<std::uint32_t>(&i - pack.code);
 }
+// Notes what the groups put aside may still read (scheduler.cpp).
+void note_needed(Pack& pack);
 // Puts the current group aside at the instruction; returns null for handlers to return.
 inline const Instruction* put_aside(Pack& pack, const Instruction& i) {
   current_group(pack).at = index_of(pack, i);
@@ -243,20 +253,25 @@ inline void* vector_of(Pack& pack, Register& r) {
   return r.vector;
 }
 // Where to write all lanes' elements. With a partial mask write to scratch and commit().
-inline bool writes_whole(const Pack& pack, const Instruction& i) { return pack.full || i.whole; }
+inline bool writes_whole(const Pack& pack, const Instruction& i, const Register& d) {
+  if (pack.full || i.whole) return true;
+  if (pack.guarded || !pack.scalars) return false;
+  const auto slot = static_cast<std::size_t>(&d - pack.registers);
+  return (pack.needed[slot / 64] >> (slot % 64) & 1) == 0;
+}
 inline void* target_of(Pack& pack, const Instruction& i, Register& d) {
-  return writes_whole(pack, i) ? d.vector : pack.worker->scratch[3];
+  return writes_whole(pack, i, d) ? d.vector : pack.worker->scratch[3];
 }
 inline void commit(Pack& pack, const Instruction& i, Register& d) {
-  if (!writes_whole(pack, i)) {
+  if (!writes_whole(pack, i, d)) {
     vector_of(pack, d);
     pack.kernels->blend[d.log2_width](d.vector, pack.worker->scratch[3], pack.mask.halves, pack.halves);
   }
   d.state = Register::kVector;
 }
 // May the result be kept as base and stride?
-inline bool writes_scalar(const Pack& pack, const Instruction& i) {
-  return writes_whole(pack, i) && pack.scalars;
+inline bool writes_scalar(const Pack& pack, const Instruction& i, const Register& d) {
+  return pack.scalars && writes_whole(pack, i, d);
 }
 // `sources` is the conjunction of their states: what is made of values that are the same everywhere is so
 // too.
@@ -265,7 +280,7 @@ inline void set_uniform(Register& d, std::uint8_t sources = 0) {
   d.stride = 0;
 }
 inline void write_predicate(Pack& pack, const Instruction& i, Register& d, const Mask& value) {
-  d.predicate = writes_whole(pack, i) ? value : without(d.predicate, pack.mask) | (value & pack.mask);
+  d.predicate = writes_whole(pack, i, d) ? value : without(d.predicate, pack.mask) | (value & pack.mask);
 }
 
 namespace handlers {

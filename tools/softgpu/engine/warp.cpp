@@ -52,6 +52,7 @@ bool assemble(Pack& pack, const Instruction& i, SlotId slot) {
   current_group(pack).mask = rest;
   narrow_to(pack, rest);
   pack.groups.push_back(waiting);
+  note_needed(pack);
   return true;
 }
 const std::uint32_t* words(Pack& pack, SlotId slot) {
