@@ -19,7 +19,7 @@ class EngineLanguage : public EngineTest {
 };
 INSTANTIATE_TEST_SUITE_P(Modes, EngineLanguage, testing::ValuesIn(kModes), mode_name);
 
-int divergence_of(int in, int i, int before) {
+int divergence_of(int in, int i) {
   int total = 0;
   for (int k = 0; k < in; ++k) {
     if (k == 7) continue;
@@ -42,7 +42,6 @@ int divergence_of(int in, int i, int before) {
     default:
       if ((i & 1) != 0) return -total;
   }
-  (void)before;
   return total;
 }
 
@@ -53,8 +52,28 @@ TEST_P(EngineLanguage, NestedLoopsBreakContinueAndEarlyReturn) {
   const auto b = machine.upload(std::vector<int>(kN + 24, -7));
   expect_done(machine.launch("divergence", {4, 1, 1}, {256, 1, 1}, a, b, kN));
   const auto out = machine.download<int>(b, kN + 24);
-  for (int i = 0; i < kN; ++i) ASSERT_EQ(out[i], divergence_of(in[i], i, 0)) << i;
+  for (int i = 0; i < kN; ++i) ASSERT_EQ(out[i], divergence_of(in[i], i)) << i;
   for (int i = kN; i < kN + 24; ++i) EXPECT_EQ(out[i], -7);
+}
+
+TEST_P(EngineLanguage, ManyBlocksOnEveryThread) {
+  constexpr int kN = 60000;
+  const std::vector<int> in = numbers(kN, 40);
+  const auto a = machine.upload(in);
+  const auto b = machine.upload(std::vector<int>(kN));
+  expect_done(machine.launch("divergence", {(kN + 255) / 256, 1, 1}, {256, 1, 1}, a, b, kN));
+  const auto out = machine.download<int>(b, kN);
+  for (int i = 0; i < kN; ++i) ASSERT_EQ(out[i], divergence_of(in[i], i)) << i;
+}
+
+TEST_P(EngineLanguage, TheFirstOfManyFaultsCounts) {
+  constexpr int kN = 60000;
+  const auto a = machine.upload(numbers(kN, 40));
+  const auto b = machine.allocate(65536);
+  const Outcome outcome = machine.launch("divergence", {(kN + 255) / 256, 1, 1}, {256, 1, 1}, a, b, kN);
+  EXPECT_EQ(outcome.kind, OutcomeKind::kIllegalAddress);
+  // Blocks of 256 threads fill the page exactly; in the next one the lanes with an early return store first.
+  EXPECT_NE(outcome.message.find("block (64, 0, 0)"), std::string::npos) << outcome.message;
 }
 
 TEST_P(EngineLanguage, BarriersAcrossPacks) {

@@ -11,6 +11,11 @@ std::int64_t extend(std::int64_t value, int width) {
   const int shift = 64 - 8 * width;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << shift) >> shift;
 }
+// x + factor * y modulo 2^64.
+std::int64_t wrapped(std::int64_t x, std::int64_t y, std::int64_t factor) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) +
+                                   static_cast<std::uint64_t>(factor) * static_cast<std::uint64_t>(y));
+}
 std::uint64_t base_of(const Register& r, int half) {
   std::uint64_t value = 0;
   std::memcpy(&value, reinterpret_cast<const char*>(r.base) + half * r.width, r.width);
@@ -77,11 +82,11 @@ bool stride_of(const Pack& pack, const Instruction& i, const Register& a, const 
     case Affine::kTruncate:
       return stride = a.stride, true;
     case Affine::kNegate:
-      return stride = -a.stride, true;
+      return stride = wrapped(0, a.stride, -1), true;
     case Affine::kAdd:
-      return stride = a.stride + b.stride, true;
+      return stride = wrapped(a.stride, b.stride, 1), true;
     case Affine::kSubtract:
-      return stride = a.stride - b.stride, true;
+      return stride = wrapped(a.stride, b.stride, -1), true;
     case Affine::kShiftLeft:
       return shifted_stride(pack, a, b, stride);
     case Affine::kWidenSigned:

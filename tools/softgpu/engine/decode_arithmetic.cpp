@@ -45,7 +45,8 @@ void Decoder::arithmetic(const ptx::Instruction& in) {
   if (count == 1) emit_row(row->key, to, {sources[0]});
   if (count == 2) {
     Instruction& out = emit_row(row->key, to, {sources[0], sources[1]});
-    const bool spaced = in.opcode == "div" || in.opcode == "rem" || in.opcode == "shr" || in.opcode == "and";
+    static constexpr std::string_view kSpaced[] = {"and", "div", "max", "min", "rem", "shr"};
+    const bool spaced = std::ranges::find(kSpaced, in.opcode) != std::end(kSpaced);
     if (spaced && !type_is_float(type_of(in))) out.handler = handlers::recognise;
   }
   if (count == 3) emit_row(row->key, to, {sources[0], sources[1], sources[2]});

@@ -123,14 +123,15 @@ class OrderedBlocks {
 // Blocks in any order: each worker takes the next one.
 void run_free_blocks(Block& block, std::uint64_t blocks, std::atomic<std::uint64_t>& next) {
   const PlainArithmetic plain;
-  for (std::uint64_t at = next.fetch_add(1); at < blocks; at = next.fetch_add(1)) {
+  const std::atomic<std::uint64_t>& stop = *block.kernel->stop;
+  for (std::uint64_t at = next.fetch_add(1); at < blocks && at < stop.load(); at = next.fetch_add(1)) {
     start_block(block, at);
     Progress progress = Progress::kRested;
     while (progress == Progress::kRested) progress = run_block(block);
     if (progress == Progress::kStopped) return;
     if (progress == Progress::kWaiting) {
       report_deadlock(block, *block.worker);
-      block.kernel->stop->store(true);
+      stop_behind(block);
       return;
     }
   }
@@ -143,11 +144,18 @@ void add_counts(Outcome& into, const Outcome& from) {
   into.link_bytes_read += from.link_bytes_read;
   into.link_bytes_written += from.link_bytes_written;
 }
-void add_outcome(Outcome& into, const Outcome& other) {
-  if (into.kind != OutcomeKind::kDone || other.kind == OutcomeKind::kDone) return add_counts(into, other);
-  Outcome failed = other;
-  add_counts(failed, into);
-  into = std::move(failed);
+// The outcome of the first block that failed, and what all have counted.
+Outcome combined(const Worker& first, const std::vector<std::unique_ptr<Worker>>& others) {
+  const Worker* earliest = &first;
+  for (const auto& other : others) {
+    if (other->failed_block < earliest->failed_block) earliest = other.get();
+  }
+  Outcome outcome = earliest->outcome;
+  if (earliest != &first) add_counts(outcome, first.outcome);
+  for (const auto& other : others) {
+    if (earliest != other.get()) add_counts(outcome, other->outcome);
+  }
+  return outcome;
 }
 // The first block shows whether the rest is worth another thread.
 Outcome run_unordered(const KernelState& kernel, std::uint64_t blocks) {
@@ -167,11 +175,9 @@ Outcome run_unordered(const KernelState& kernel, std::uint64_t blocks) {
       run_free_blocks(*make_block(kernel, *worker), blocks, next);
     });
   }
-  if (!kernel.stop->load()) run_free_blocks(*block, blocks, next);
+  run_free_blocks(*block, blocks, next);
   for (std::thread& t : threads) t.join();
-  Outcome outcome = first->outcome;
-  for (const auto& other : others) add_outcome(outcome, other->outcome);
-  return outcome;
+  return combined(*first, others);
 }
 Outcome run_blocks(const KernelState& kernel, std::uint64_t blocks, bool ordered) {
   if (!ordered && !kernel.launch->cooperative) return run_unordered(kernel, blocks);
@@ -193,7 +199,7 @@ Outcome run_with(const Launch& launch, bool scalars) {
   if (threads == 0 || threads > kMaxThreads || blocks == 0)
     return refused("a block or grid of a size that cannot be launched");
   if (launch.parameters.size() < info.parameter_bytes) return refused("too few parameters");
-  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> stop{~std::uint64_t{0}};
   KernelState kernel;
   kernel.launch = &launch;
   kernel.codes = &program->codes();

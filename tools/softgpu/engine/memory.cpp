@@ -33,6 +33,8 @@ struct Places {
   alignas(64) std::uint8_t* host[kLanes];  // strided: one a half, of its lane 0
 };
 
+constexpr std::int64_t kFar = std::int64_t{1} << 48;  // strides beyond which sums may wrap
+
 void count_bytes(Pack& pack, const Place& place, std::uint64_t bytes, bool write) {
   if (!place.device) return;
   Outcome& outcome = pack.worker->outcome;
@@ -144,7 +146,9 @@ bool place_lanes(Pack& pack, const Instruction& i, const Register& r, Places& pl
 }
 bool find_places(Pack& pack, const Instruction& i, Places& places, bool write) {
   const Register& r = reg(pack, i.a);
-  if (r.is_affine() && (place_at_once(pack, i, r, places, write) || place_halves(pack, i, r, places, write)))
+  const bool near = r.stride < kFar && r.stride > -kFar;
+  if (r.is_affine() && near &&
+      (place_at_once(pack, i, r, places, write) || place_halves(pack, i, r, places, write)))
     return true;
   if (!r.is_affine() && place_within_page(pack, i, r, places, write)) return true;
   return place_lanes(pack, i, r, places, write);

@@ -56,7 +56,7 @@ void run_group(Pack& pack, const Instruction* next) {
 bool cancelled(const Block& block) {
   const Launch& launch = *block.kernel->launch;
   return (launch.cancel != nullptr && launch.cancel->load(std::memory_order_relaxed)) ||
-         block.kernel->stop->load(std::memory_order_relaxed);
+         block.linear > block.kernel->stop->load(std::memory_order_relaxed);
 }
 void start_pack(Pack& pack) {
   const Block& block = *pack.block;
@@ -184,10 +184,17 @@ void start_block(Block& block, std::uint64_t linear) {
   for (auto& pack : block.packs) start_pack(*pack);
 }
 
+void stop_behind(const Block& block) {
+  std::atomic<std::uint64_t>& stop = *block.kernel->stop;
+  std::uint64_t seen = stop.load();
+  while (block.linear < seen && !stop.compare_exchange_weak(seen, block.linear)) {
+  }
+  block.worker->failed_block = block.linear;
+}
 const Instruction* fail(Pack& pack, const Instruction& i, OutcomeKind kind, std::string message) {
   Outcome& outcome = pack.worker->outcome;
   pack.block->stopped = true;
-  pack.block->kernel->stop->store(true, std::memory_order_relaxed);
+  stop_behind(*pack.block);
   if (outcome.kind != OutcomeKind::kDone) return nullptr;
   outcome.kind = kind;
   outcome.line = i.line;

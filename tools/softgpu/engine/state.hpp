@@ -195,16 +195,19 @@ struct KernelState {
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_stride = 0;
   std::uint32_t threads = 0;
-  std::atomic<bool>* stop = nullptr;
+  std::atomic<std::uint64_t>* stop = nullptr;  // blocks behind this one need not run: it failed
 };
 
 // What one thread gathers while it runs blocks.
 struct Worker {
   Outcome outcome;
   std::uint64_t next_serial = 1;
-  std::uint64_t spins = 0;
+  std::uint64_t failed_block = ~std::uint64_t{0};
   alignas(64) std::uint8_t scratch[4][kLanes * 8];
 };
+
+// Notes that the block failed. Of several failed blocks the first one counts, whoever ran it.
+void stop_behind(const Block& block);
 
 // Ends the launch with this outcome unless it has one. Returns null, for handlers to return.
 const Instruction* fail(Pack& pack, const Instruction& instruction, OutcomeKind kind, std::string message);
