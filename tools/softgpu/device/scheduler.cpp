@@ -12,11 +12,17 @@ namespace {
 
 constexpr std::uint64_t kPollInterval = 20'000;
 // So far the device clock may lag behind the wall: a host thread that ran late is made up for by what
-// follows.
+// follows. A copy's own work is short, its lateness is the host's.
 constexpr std::uint64_t kMadeUpFor = 2'000'000;
+constexpr std::uint64_t kMadeUpForByCopies = 20'000'000;
 constexpr std::chrono::microseconds kRoomInterval(200);
 
 bool is_complete(const OperationPtr& operation) { return operation == nullptr || operation->complete.load(); }
+
+std::uint64_t made_up_for(EngineKind engine) {
+  const bool copy = engine == EngineKind::kCopyToDevice || engine == EngineKind::kCopyToHost;
+  return copy ? kMadeUpForByCopies : kMadeUpFor;
+}
 
 bool dependencies_complete(const Operation& operation) {
   return std::all_of(operation.dependencies.begin(), operation.dependencies.end(), is_complete);
@@ -194,7 +200,7 @@ void Scheduler::run(const OperationPtr& operation) {
   operation->body = nullptr;
   const std::uint64_t now = now_ns();
   if (now > progress.end && progress.end > progress.start) count(statistics().overruns);
-  if (now > progress.end + kMadeUpFor) progress.end = now;
+  if (now > progress.end + made_up_for(operation->engine)) progress.end = now;
   if (!operation->stream->fate->cancelled.load()) wait_until_ns(progress.end + operation->completion_delay);
   const std::lock_guard lock(mutex_);
   finish_locked(*operation, progress.end);
