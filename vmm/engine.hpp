@@ -73,6 +73,7 @@ class Engine {
 
   // Serving (engine_serve.cpp).
   bool serve();
+  [[nodiscard]] Bytes spare() const;
   bool serve_access(Lock& lock, InFlight& access);
   bool open_way_out(Lock& lock);
   void want(InFlight& access);

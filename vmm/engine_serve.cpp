@@ -21,8 +21,13 @@ bool Engine::serve() {
   progress |= open_way_out(lock);
   const Bytes over = hbm_.in_use() > hbm_.budget() ? hbm_.in_use() - hbm_.budget() : Bytes();
   if (over.count() > 0) progress |= make_room(lock, over);
+  if (state_.short_of_memory) progress |= make_room(lock, spare());
   return progress;
 }
+
+// Once memory is short a little of HBM is kept free, so that what comes in need not wait for what goes out
+// and both links are busy.
+Bytes Engine::spare() const { return std::min(state_.settings.large_block * 2, hbm_.budget() / 8); }
 
 bool Engine::serve_access(Lock& lock, InFlight& access) {
   want(access);
@@ -33,7 +38,7 @@ bool Engine::serve_access(Lock& lock, InFlight& access) {
   bool progress = back_may_touch(lock, access);
   progress |= start_missing(lock, access);
   const Bytes missing = bytes_missing(access);
-  if (missing.count() > 0) progress |= make_room(lock, missing);
+  if (missing.count() > 0) progress |= make_room(lock, missing + spare());
   judge_blocked(access);
   return progress;
 }

@@ -16,19 +16,21 @@ void barrier_in_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_E
 
 // Which memory, and which of its slots, this thread used last.
 struct Known {
-  const void* path = nullptr;
+  std::uint64_t path = 0;
   void* slot = nullptr;
 };
 thread_local constinit Known known;
 
+std::atomic<std::uint64_t> last_path{0};  // an address may be another path's tomorrow
+
 }  // namespace
 
-FastPath::FastPath(MemoryState& state) : state_(state), open_(register_barrier()) {}
+FastPath::FastPath(MemoryState& state) : state_(state), serial_(++last_path), open_(register_barrier()) {}
 
 FastPath::Slot* FastPath::own_slot() {
-  if (known.path == this) return static_cast<Slot*>(known.slot);
+  if (known.path == serial_) return static_cast<Slot*>(known.slot);
   const std::size_t index = slots_taken_.load() < kMostThreads ? slots_taken_.fetch_add(1) : kMostThreads;
-  known = {this, index < kMostThreads ? &slots_[index] : nullptr};
+  known = {serial_, index < kMostThreads ? &slots_[index] : nullptr};
   return static_cast<Slot*>(known.slot);
 }
 

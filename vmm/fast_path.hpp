@@ -41,6 +41,7 @@ class FastPath {
   bool remember_stream(Slot& slot, CUstream stream);
 
   MemoryState& state_;
+  const std::uint64_t serial_;
   std::atomic<bool> open_{false};
   std::atomic<std::size_t> slots_taken_{0};
   std::array<Slot, kMostThreads> slots_;
