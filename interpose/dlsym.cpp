@@ -28,6 +28,12 @@ void* substitute(void* found) noexcept {
   return index ? entry_point(*index) : found;
 }
 
+// The genuine driver opened by its path, or a library whose names only begin alike: then no driver is looked
+// for.
+void* answer_of_another_library(void* found, const char* symbol) noexcept {
+  return find_entry_point(symbol) && ensure_driver() ? substitute(found) : found;
+}
+
 // Whether the handle's scope holds us in the driver's place.
 bool stands_for_us(void* handle) noexcept {
   void* const init = genuine_dlsym()(handle, "cuInit");
@@ -37,10 +43,11 @@ bool stands_for_us(void* handle) noexcept {
 void* answer_dlsym(void* handle, const char* symbol) noexcept {
   void* const found = genuine_dlsym()(handle, symbol);
   const bool ours = found != nullptr && exported_index(found) != kEntryPointCount;
+  if (!ours && found != nullptr) return answer_of_another_library(found, symbol);
+  // Asked again, so that the loader's message is about this symbol.
   if (found == nullptr && !stands_for_us(handle)) return genuine_dlsym()(handle, symbol);
   if (!ensure_driver()) return ours ? found : genuine_dlsym()(handle, symbol);
-  if (found == nullptr || ours) return as_the_driver_would(found, symbol);
-  return substitute(found);
+  return as_the_driver_would(found, symbol);
 }
 
 void* answer_dlvsym(void* handle, const char* symbol, const char* version) noexcept {

@@ -32,8 +32,10 @@ RecordingRuntime& the_runtime() {
 
 void replace(const char* symbol, void* function) { replacements()[symbol] = function; }
 
+void adopt_test_driver() { tencache::interpose::adopt_driver({look_up, nullptr}); }
+
 void DoorsTest::SetUp() {
-  tencache::interpose::adopt_driver({look_up, nullptr});
+  adopt_test_driver();
   ASSERT_EQ(DOOR(cuInit)(0), CUDA_SUCCESS);
   ASSERT_EQ(starts, 1u);
   std::destroy_at(&the_runtime());

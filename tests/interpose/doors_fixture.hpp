@@ -120,6 +120,9 @@ RecordingRuntime& the_runtime();
 // The test's own function in the driver's place, to be set before the first door is used.
 void replace(const char* symbol, void* function);
 
+// Makes the doors' driver of the stub's functions and those replaced.
+void adopt_test_driver();
+
 template <class Function>
 Function* door(const char* symbol) {
   void* const address = tencache::interpose::entry_point(symbol);
