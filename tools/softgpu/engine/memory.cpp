@@ -42,11 +42,22 @@ void count_bytes(Pack& pack, const Place& place, std::uint64_t bytes, bool write
   if (place.over_link) (write ? outcome.link_bytes_written : outcome.link_bytes_read) += bytes;
 }
 
+// An address is often used several times, with different displacements.
+const Spread& spread_of(Pack& pack, Register& r) {
+  if ((r.state & Register::kSpread) != 0 && r.spread_first == pack.first_half &&
+      r.spread_last == pack.last_half)
+    return r.spread;
+  r.spread = pack.kernels->spread(r.base, r.width, pack.first_half, pack.last_half);
+  r.spread_first = static_cast<std::uint8_t>(pack.first_half);
+  r.spread_last = static_cast<std::uint8_t>(pack.last_half);
+  r.state |= Register::kSpread;
+  return r.spread;
+}
 // All halves with one look-up, where whatever their lanes could touch lies in one page.
-bool place_at_once(Pack& pack, const Instruction& i, const Register& r, Places& places, bool write) {
+bool place_at_once(Pack& pack, const Instruction& i, Register& r, Places& places, bool write) {
   if (i.window == Window::kLocal) return false;
   const std::uint64_t bytes = static_cast<std::uint64_t>(i.size) * i.count;
-  const Spread spread = pack.kernels->spread(r.base, r.width, pack.first_half, pack.last_half);
+  const Spread& spread = spread_of(pack, r);
   const std::int64_t reach = r.stride * (kHalfLanes - 1);
   if (((spread.bits | static_cast<std::uint64_t>(r.stride) | static_cast<std::uint64_t>(i.displacement)) &
        (bytes - 1)) != 0)
@@ -145,7 +156,7 @@ bool place_lanes(Pack& pack, const Instruction& i, const Register& r, Places& pl
   return ok;
 }
 bool find_places(Pack& pack, const Instruction& i, Places& places, bool write) {
-  const Register& r = reg(pack, i.a);
+  Register& r = reg(pack, i.a);
   const bool near = r.stride < kFar && r.stride > -kFar;
   if (r.is_affine() && near &&
       (place_at_once(pack, i, r, places, write) || place_halves(pack, i, r, places, write)))

@@ -80,7 +80,8 @@ inline void for_each_lane(const Mask& mask, F f) {
 // A register over a pack. It is held as base[half] + lane * stride, as one element a lane, or as both. A
 // predicate uses `predicate` alone.
 struct alignas(64) Register {
-  static constexpr std::uint8_t kAffine = 1, kVector = 2, kSame = 4;  // kSame: one value in all lanes
+  // kSame: one value in all lanes. kSpread: `spread` is that of the bases of halves [first, last).
+  static constexpr std::uint8_t kAffine = 1, kVector = 2, kSame = 4, kSpread = 8;
   Register() {}  // NOLINT(modernize-use-equals-default): left as it is, take_frame() fills what is read
   union {
     std::uint64_t base[kHalves];  // elements of the register's width, packed
@@ -88,6 +89,8 @@ struct alignas(64) Register {
   };
   std::int64_t stride;
   void* vector;
+  Spread spread;
+  std::uint8_t spread_first, spread_last;
   std::uint8_t state;
   std::uint8_t width;
   std::uint8_t log2_width;
