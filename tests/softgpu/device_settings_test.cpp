@@ -43,6 +43,12 @@ TEST(SettingsTest, KeepsTheDefaultAndSaysSo) {
             testing::internal::GetCapturedStderr());
 }
 
+TEST(SettingsTest, FindsNamesThatAreNone) {
+  std::string texts[] = {"SOFTGPU_HBM=1MiB", "SOFTGPU_HMB=1MiB", "PATH=/bin", "SOFTGPU_="};
+  char* environment[] = {texts[0].data(), texts[1].data(), texts[2].data(), texts[3].data(), nullptr};
+  EXPECT_EQ((std::vector<std::string>{"SOFTGPU_HMB", "SOFTGPU_"}), unknown_settings(environment));
+}
+
 TEST(ChaosTest, ChoosesBySeedAlone) {
   const Chaos one(1, 1'000'000);
   const Chaos two(2, 1'000'000);

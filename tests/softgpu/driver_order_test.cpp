@@ -127,6 +127,7 @@ TEST_F(DriverOrderTest, ACaptureIsReplayedAndItsForksJoin) {
   ASSERT_CUDA(driver(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING));
   ASSERT_CUDA(driver(cuStreamBeginCapture)(origin, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   ASSERT_CUDA(launch(origin, "add", words, 1U));
+  ASSERT_CUDA(driver(cuLaunchCooperativeKernel)(function("say"), 1, 1, 1, 1, 1, 1, 0, origin, nullptr));
   ASSERT_CUDA(driver(cuEventRecord)(event, origin));
   ASSERT_CUDA(driver(cuStreamWaitEvent)(fork, event, 0));
   ASSERT_CUDA(launch(fork, "add", words + 4, 2U));

@@ -1,5 +1,7 @@
 #include "tools/softgpu/device/settings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -103,8 +105,29 @@ Settings read_settings(const char* (*lookup)(const char*)) {
 }
 
 const Settings& settings() {
-  static const Settings* const instance = new Settings(read_settings(from_environment));
+  static const Settings* const instance = [] {
+    for (const std::string& name : unknown_settings(environ))
+      std::fprintf(stderr, "softgpu: there is no %s; softgpu-settings prints what there is\n", name.c_str());
+    return new Settings(read_settings(from_environment));
+  }();
   return *instance;
+}
+
+std::vector<std::string> unknown_settings(char* const* environment) {
+  constexpr std::string_view kKnown[] = {
+#define SOFTGPU_SETTING_NAME(member, kind, variable, standard, help) variable,
+      SOFTGPU_SETTINGS(SOFTGPU_SETTING_NAME)
+#undef SOFTGPU_SETTING_NAME
+  };
+  std::vector<std::string> unknown;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view text(*environment);
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.starts_with("SOFTGPU_") &&
+        std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown))
+      unknown.emplace_back(name);
+  }
+  return unknown;
 }
 
 bool is_listed(std::string_view list, std::string_view word) {

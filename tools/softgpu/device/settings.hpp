@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace softgpu {
 
@@ -78,6 +79,9 @@ const Settings& settings();
 
 // Whether a comma-separated list has the word.
 bool is_listed(std::string_view list, std::string_view word);
+
+// The SOFTGPU_* names among `NAME=value` texts, null-terminated, that the table does not have.
+std::vector<std::string> unknown_settings(char* const* environment);
 
 // The table as the README shows it.
 std::string settings_table();

@@ -1,5 +1,5 @@
 // Launches.
-#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "softgpu_api.gen.hpp"
@@ -11,14 +11,11 @@
 namespace softgpu::api {
 namespace {
 
-constexpr std::uint64_t kWorkspaceBytes = 4096;
-
-// The zeroed memory that the blocks of a cooperative launch meet in.
-CUresult make_workspace(Stream& stream, KernelLaunch& launch) {
+CUresult make_workspace(const Stream& stream, KernelLaunch& launch) {
+  std::uint64_t address = 0;
   SOFTGPU_TRY(allocate_device(stream.queue->fate->device, stream.context_handle, Range::Kind::kInternal,
-                              kWorkspaceBytes, &launch.workspace));
-  std::uint64_t run = 0;
-  std::memset(machine().space.translate(launch.workspace, true, &run), 0, kWorkspaceBytes);
+                              Workspace::kBytes, &address));
+  launch.workspace = std::make_shared<Workspace>(address);
   return CUDA_SUCCESS;
 }
 

@@ -89,7 +89,7 @@ Launch engine_launch(const KernelLaunch& launch, const Fate& fate) {
   engine.dynamic_shared_bytes = launch.dynamic_shared;
   engine.parameters = launch.parameters;
   engine.cooperative = launch.cooperative;
-  engine.cooperative_workspace = launch.workspace;
+  engine.cooperative_workspace = launch.workspace == nullptr ? 0 : launch.workspace->address;
   engine.mmu = &machine().space.mmu(fate.device);
   engine.cancel = &fate.cancelled;
   engine.threads = static_cast<unsigned>(settings().threads);
@@ -107,6 +107,15 @@ Launch engine_launch(const KernelLaunch& launch, const Fate& fate) {
 }
 
 }  // namespace
+
+Workspace::~Workspace() {
+  release_memory(address, [](const Range& range) { return range.kind == Range::Kind::kInternal; });
+}
+
+void Workspace::clear() const {
+  std::uint64_t run = 0;
+  std::memset(machine().space.translate(address, true, &run), 0, kBytes);
+}
 
 CUresult check_launch(const KernelLaunch& launch) {
   SOFTGPU_TRY(check_shape(launch));
@@ -153,11 +162,11 @@ CUresult read_parameters(KernelLaunch& launch, void** kernel_params, void** extr
 
 void execute_launch(const KernelLaunch& launch, Fate& fate, Progress& progress) {
   Device& device = machine().device(fate.device);
+  if (launch.workspace != nullptr) launch.workspace->clear();
   device.work_begins();
   const Outcome outcome = run(engine_launch(launch, fate));
   device.work_ends();
   charge(device, outcome, progress);
-  if (launch.workspace != 0) release_memory(launch.workspace);
   const CUresult error = error_of(outcome.kind);
   if (error == CUDA_SUCCESS) return;
   report_fault(launch.function->info(), outcome);

@@ -12,13 +12,24 @@
 
 namespace softgpu {
 
+// The device memory that the blocks of a cooperative launch meet in; a graph keeps it from launch to launch.
+struct Workspace {
+  static constexpr std::uint64_t kBytes = 4096;
+  explicit Workspace(std::uint64_t at) : address(at) {}
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  void clear() const;
+  const std::uint64_t address;
+};
+
 struct KernelLaunch {
   FunctionPtr function;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
   std::vector<std::uint8_t> parameters;
-  std::uint64_t workspace = 0;  // device address, of a cooperative launch
+  std::shared_ptr<Workspace> workspace;  // of a cooperative launch
 };
 
 // Shape and resources against the device's limits.
