@@ -7,6 +7,7 @@ Ends on `N programs, D differences`; each difference is minimised to the operati
 
 import argparse
 import collections
+import itertools
 import os
 import pathlib
 import random
@@ -49,8 +50,8 @@ class Runner:
         try:
             done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True, timeout=TIMEOUT,
                                   check=False)
-        except subprocess.TimeoutExpired:
-            return "timed out\n", ""
+        except subprocess.TimeoutExpired as expired:
+            return (expired.stdout or b"").decode() + "timed out\n", (expired.stderr or b"").decode()
         return done.stdout + f"exit {done.returncode}\n", done.stderr
 
     def operations(self, seed):
@@ -80,9 +81,17 @@ def minimise(runner, setting, seed):
     return kept
 
 
+def show_difference(expected, seen, errors):
+    for want, got in itertools.zip_longest(expected.splitlines(), seen.splitlines()):
+        if want != got:
+            print(f"    without: {want}\n    with:    {got}")
+            break
+    sys.stdout.write("".join(f"    {line}\n" for line in errors.splitlines()[-8:]))
+
+
 def report(runner, setting, seed):
     if not differs(runner, setting, seed):
-        print(f"seed {seed} {setting}: differs only in company or not every time")
+        print(f"seed {seed} {setting}: differs only in company or not every time:")
         return
     kept = set(minimise(runner, setting, seed))
     print(f"seed {seed} {setting}: differs with these operations:")
@@ -90,13 +99,7 @@ def report(runner, setting, seed):
         if int(number) in kept:
             print(f"    {number} {kind}")
     dropped = [int(number) for number, _ in runner.operations(seed) if int(number) not in kept]
-    expected, _ = runner.run(None, seed, dropped=dropped)
-    seen, errors = runner.run(setting, seed, dropped=dropped)
-    for want, got in zip(expected.splitlines() + [""] * 99, seen.splitlines()):
-        if want != got:
-            print(f"    without: {want}\n    with:    {got}")
-            break
-    sys.stdout.write(errors[-2000:])
+    show_difference(runner.run(None, seed, dropped=dropped)[0], *runner.run(setting, seed, dropped=dropped))
 
 
 def split_programs(output):
@@ -104,10 +107,12 @@ def split_programs(output):
 
 
 def compare_batch(runner, setting, seed, programs):
-    """Seeds of the batch whose output differs."""
-    expected, seen = runner.run(None, seed, programs)[0], runner.run(setting, seed, programs)[0]
+    """Seeds of the batch whose output differs: the first of them, as the others may only follow from it."""
+    expected = runner.run(None, seed, programs)[0]
+    seen, errors = runner.run(setting, seed, programs)
     if expected == seen:
         return []
+    show_difference(expected, seen, errors)
     wanted, got = split_programs(expected), split_programs(seen)
     for index, text in enumerate(wanted):
         if index >= len(got) or got[index] != text:
