@@ -303,12 +303,12 @@ bool Admission::leave(InFlight* access, Use* use) {
   return marker_is_due(stream);
 }
 
-// Sparse: an event costs as much as a launch may. A per-thread stream can be marked by its own thread alone.
+// Sparse: an event costs as much as a launch may. A per-thread stream can be marked by its own thread alone,
+// which may never call again: there every access is, or memory it used would look busy for good.
 bool Admission::marker_is_due(const StreamOrder::Stream& stream) const {
-  if (!state_.short_of_memory)
-    return stream.kind == StreamKind::kPerThread && stream.unmarked >= kMostUnmarked;
-  return stream.kind == StreamKind::kPerThread || stream.unmarked >= kMostUnmarked ||
-         state_.clock.now() - stream.last_marker_at >= kMarkerEvery;
+  if (stream.kind == StreamKind::kPerThread) return true;
+  if (!state_.short_of_memory) return false;
+  return stream.unmarked >= kMostUnmarked || state_.clock.now() - stream.last_marker_at >= kMarkerEvery;
 }
 
 Admission::Alias Admission::alias(CUdeviceptr address) {
