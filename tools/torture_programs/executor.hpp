@@ -89,7 +89,6 @@ class Executor {
   CUevent event_ = nullptr;
   std::uint64_t live_bytes_ = 0;
   std::uint32_t generation_ = 0;
-  CUdeviceptr last_freed_ = 0;
   std::uint8_t* pinned_ = nullptr;
   std::size_t pinned_used_ = 0;
   std::vector<Readback> readbacks_;

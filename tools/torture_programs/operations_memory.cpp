@@ -64,7 +64,6 @@ void Operations::kAllocateAsync(Executor& x, const Operation& o) {
 
 void Operations::finish_free(Executor& x, std::size_t buffer) {
   x.live_bytes_ -= x.buffers_[buffer].bytes;
-  x.last_freed_ = x.buffers_[buffer].base;
   x.buffers_[buffer].bytes = 0;
 }
 
@@ -121,9 +120,6 @@ void Operations::kFreeInterior(Executor& x, const Operation& o) {
 }
 
 void Operations::kFreeTwice(Executor& x, const Operation& o) {
-  // Only where the address has not been handed out again.
-  for (const Buffer& b : x.buffers_)
-    if (b.bytes != 0 && x.last_freed_ >= b.base && x.last_freed_ < b.base + b.bytes) return;
   const std::size_t buffer = x.data_buffer(o.operands[0]);
   if (buffer == kNone) return;
   const CUdeviceptr base = x.buffers_[buffer].base;
