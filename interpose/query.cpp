@@ -43,8 +43,9 @@ CUresult cuPointerGetAttributes(const Genuine<decltype(&::cuPointerGetAttributes
   if (result != CUDA_SUCCESS) return result;
   for (unsigned i = 0; i < count; ++i) {
     CUresult of_one;
-    if (visit->pointer_attribute(data[i], attributes[i], ptr, &of_one) && of_one != CUDA_SUCCESS)
-      return of_one;
+    const bool ours = visit->pointer_attribute(data[i], attributes[i], ptr, &of_one);
+    // In this form an attribute that the memory has not is no error: it gets what an unknown address gets.
+    if (ours && of_one != CUDA_SUCCESS) driver(1, &attributes[i], &data[i], 0);
   }
   return CUDA_SUCCESS;
 }

@@ -159,6 +159,19 @@ TEST_F(Doors, PointerAttributesOfOursInBothForms) {
   EXPECT_EQ(value, 0u);
 }
 
+TEST_F(Doors, AnAttributeThatOursHasNotIsNoErrorAmongSeveral) {
+  unsigned value = 0;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* data[] = {&value, &value};
+  the_runtime().attribute_result = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_EQ(DOOR(cuPointerGetAttribute)(&value, CU_POINTER_ATTRIBUTE_HOST_POINTER, kArena),
+            CUDA_ERROR_INVALID_VALUE);
+  const unsigned asked = calls("cuPointerGetAttributes");
+  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, kArena), CUDA_SUCCESS);
+  EXPECT_EQ(calls("cuPointerGetAttributes"), asked + 3);  // once for all, then for what each has by default
+  the_runtime().attribute_result = CUDA_SUCCESS;
+}
+
 TEST_F(Doors, SynchronisationIsToldWhenItSucceeded) {
   EXPECT_EQ(DOOR(cuStreamSynchronize)(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(DOOR(cuStreamQuery_ptsz)(nullptr), CUDA_SUCCESS);
