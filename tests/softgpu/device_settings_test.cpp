@@ -72,6 +72,10 @@ TEST(LinkTest, IsFirstInFirstOutADirectionAndSlowerInBoth) {
   // The other direction keeps half of its rate while this one is busy.
   EXPECT_EQ(2000U + 4000U, link.transfer(Direction::kToHost, 2000, 1000));
   EXPECT_EQ(7000U + 2000U, link.transfer(Direction::kToHost, 7000, 1000));
+  link.enter(Direction::kToDevice);
+  EXPECT_EQ(20000U + 4000U, link.transfer(Direction::kToHost, 20000, 1000));
+  link.leave(Direction::kToDevice);
+  EXPECT_EQ(30000U + 2000U, link.transfer(Direction::kToHost, 30000, 1000));
 }
 
 }  // namespace

@@ -20,7 +20,13 @@ class Pace {
   Pace(Device& device, EngineKind engine, Progress& progress)
       : device_(device), engine_(engine), progress_(progress) {
     progress.end = progress.start + settings().copy_time;
+    if (engine != EngineKind::kCompute) device.link.enter(direction());
   }
+  ~Pace() {
+    if (engine_ != EngineKind::kCompute) device_.link.leave(direction());
+  }
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
 
   [[nodiscard]] std::uint64_t piece() const {
     return engine_ == EngineKind::kCompute ? std::uint64_t{1} << 22 : device_.link.piece(direction());

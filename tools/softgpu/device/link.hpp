@@ -17,6 +17,9 @@ class Link {
 
   // Takes the link for `bytes` from `ready` on or when it is free; returns when they have crossed.
   std::uint64_t transfer(Direction direction, std::uint64_t ready, std::uint64_t bytes);
+  // A copy is under way in that direction, even where its engine's thread lags behind the device clock.
+  void enter(Direction direction);
+  void leave(Direction direction);
   // Bytes worth charging at once: about 100 us.
   [[nodiscard]] std::uint64_t piece(Direction direction) const;
 
@@ -25,6 +28,7 @@ class Link {
   const std::uint64_t duplex_percent_;
   std::mutex mutex_;
   std::array<std::uint64_t, 2> busy_until_{};
+  std::array<unsigned, 2> under_way_{};
 };
 
 }  // namespace softgpu
