@@ -1,7 +1,7 @@
 // ex2, lg2, sin, cos, tanh, rsqrt: evaluated in double by our own polynomials and rounded once, so that the
 // result is the same whatever the machine and its C library. They lie within PTX's bounds; a GPU's last bits
 // may differ.
-#include "tools/softgpu/engine/kernels/real.hpp"
+#include "tools/softgpu/engine/kernels/narrow.hpp"
 
 namespace softgpu::engine::SOFTGPU_LEVEL {
 namespace {
@@ -28,11 +28,11 @@ inline double power_of_two(double x) {
   p = p * r + 1.0;
   return p * bits_as<double>((k + 1023) << 52);
 }
-inline float exponential(float x) {
-  const double clamped = x < -200.0f ? -200.0 : x > 200.0f ? 200.0 : static_cast<double>(x);
-  const float y = static_cast<float>(power_of_two(clamped));
-  return x != x ? x : y;
+inline double exponential_wide(double x) {
+  const double clamped = x < -200.0 ? -200.0 : x > 200.0 ? 200.0 : x;
+  return x != x ? x : power_of_two(clamped);
 }
+inline float exponential(float x) { return static_cast<float>(exponential_wide(static_cast<double>(x))); }
 // log2 x: exponent, and 2/ln2 * artanh((m - 1) / (m + 1)) for the mantissa m in [sqrt(1/2), sqrt 2).
 inline float logarithm(float x) {
   const double wide = static_cast<double>(x);
@@ -104,7 +104,8 @@ inline double hyperbolic(double x) {
   const double quotient = (e - 1.0) / (e + 1.0);
   return x == 0.0 ? x : q < 0x1p-10 ? series : quotient;
 }
-inline float tangent(float x) { return x != x ? x : static_cast<float>(hyperbolic(static_cast<double>(x))); }
+inline double tangent_wide(double x) { return x != x ? x : hyperbolic(x); }
+inline float tangent(float x) { return static_cast<float>(tangent_wide(static_cast<double>(x))); }
 inline float inverse_root(float x) {
   return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }
@@ -114,6 +115,19 @@ inline float inverse_root(float x) {
       UNARY(op ".ftz.f32", float, float, kNone,                                                             \
             (finish<true, false, float>(([](float a) { return value; })(flush<true>(x)))))
 
+// fp16 and bf16, one or two: the value in double, narrowed once.
+inline u16 exponential_f16(u16 x) { return narrow_f16(exponential_wide(static_cast<double>(widen_f16(x)))); }
+inline u16 exponential_bf16(u16 x) {
+  const u16 y = narrow_bf16(exponential_wide(static_cast<double>(widen_bf16(x))));
+  return (y & 0x7f80) == 0 ? u16{0} : y;
+}
+inline u16 tangent_f16(u16 x) { return narrow_f16(tangent_wide(static_cast<double>(widen_f16(x)))); }
+inline u16 tangent_bf16(u16 x) { return narrow_bf16(tangent_wide(static_cast<double>(widen_bf16(x)))); }
+#define HALVES(key, function)               \
+  UNARY(key, u16, u16, kNone, function(x)), \
+      UNARY(key "x2", u32, u32, kNone,      \
+            u32{function(static_cast<u16>(x))} | u32{function(static_cast<u16>(x >> 16))} << 16)
+
 constexpr Row kRows[] = {
     APPROXIMATE("ex2", exponential(a)),
     APPROXIMATE("lg2", logarithm(a)),
@@ -121,6 +135,10 @@ constexpr Row kRows[] = {
     APPROXIMATE("cos", sinusoid(a, 1)),
     APPROXIMATE("tanh", tangent(a)),
     APPROXIMATE("rsqrt", inverse_root(a)),
+    HALVES("ex2.f16", exponential_f16),
+    HALVES("ex2.ftz.bf16", exponential_bf16),
+    HALVES("tanh.f16", tangent_f16),
+    HALVES("tanh.bf16", tangent_bf16),
     UNARY("rsqrt.f64", double, double, kNone, (finish<false, false, double>(1.0 / root(x)))),
     UNARY("rsqrt.ftz.f64", double, double, kNone, (finish<true, false, double>(1.0 / root(flush<true>(x))))),
     UNARY("rcp.ftz.f64", double, double, kNone, (finish<true, false, double>(1.0 / flush<true>(x)))),

@@ -44,6 +44,10 @@ inline void compare_map(u16* mask, const void* a, const void* b, int halves, F f
       COMPARE("geu." N, T, !(P < Q)), COMPARE("num." N, T, (P == P) & (Q == Q)),                        \
       COMPARE("nan." N, T, (P != P) | (Q != Q))
 
+inline float widen_flushed_f16(u16 half) {
+  return widen_f16((half & 0x7c00) == 0 ? static_cast<u16>(half & 0x8000) : half);
+}
+
 constexpr CompareRow kRows[] = {
     EQUALITY("b16", u16),
     EQUALITY("b32", u32),
@@ -61,7 +65,7 @@ constexpr CompareRow kRows[] = {
     FLOAT_ORDER("f64", double, x, y),
     FLOAT_ORDER("ftz.f32", float, flush<true>(x), flush<true>(y)),
     FLOAT_ORDER("f16", u16, widen_f16(x), widen_f16(y)),
-    FLOAT_ORDER("ftz.f16", u16, widen_f16(x), widen_f16(y)),
+    FLOAT_ORDER("ftz.f16", u16, widen_flushed_f16(x), widen_flushed_f16(y)),
     FLOAT_ORDER("bf16", u16, widen_bf16(x), widen_bf16(y)),
 };
 

@@ -78,6 +78,10 @@ inline double chop(double x) { return __builtin_trunc(x); }
       UNARY("cvt.rzi.ftz." D ".f32", CarrierOf<DT>, float, kNone, (to_integer<DT>(chop(flush<true>(x))))), \
       UNARY("cvt.rmi.ftz." D ".f32", CarrierOf<DT>, float, kNone, (to_integer<DT>(down(flush<true>(x))))), \
       UNARY("cvt.rpi.ftz." D ".f32", CarrierOf<DT>, float, kNone, (to_integer<DT>(up(flush<true>(x)))))
+#define TO_F16(A, AT)                                                                                    \
+  UNARY("cvt.rz.f16." A, u16, AT, kNone, narrow_toward_zero(clamped_for_f16(x), widen_f16, narrow_f16)), \
+      UNARY("cvt.rm.f16." A, u16, AT, kNone, narrow_down(clamped_for_f16(x), widen_f16, narrow_f16)),    \
+      UNARY("cvt.rp.f16." A, u16, AT, kNone, narrow_up(clamped_for_f16(x), widen_f16, narrow_f16))
 #define TO_FLOATS(A, AT)                                                                               \
   UNARY("cvt.f32." A, float, CarrierOf<AT>, kNone, static_cast<float>(static_cast<AT>(x))),            \
       UNARY("cvt.f64." A, double, CarrierOf<AT>, kNone, static_cast<double>(static_cast<AT>(x))),      \
@@ -110,27 +114,27 @@ inline double odd_double(T x) {
       UNARY("cvt.rmi" suffix "." type "." type, T, T, kNone, (finish<FTZ, SAT, T>(down(flush<FTZ>(x))))),    \
       UNARY("cvt.rpi" suffix "." type "." type, T, T, kNone, (finish<FTZ, SAT, T>(up(flush<FTZ>(x)))))
 
-#define NARROWING(type, narrow, widen)                                                                     \
-  UNARY("cvt." type ".f32", u16, float, kNone, narrow(static_cast<double>(x))),                            \
-      UNARY("cvt.ftz." type ".f32", u16, float, kNone, narrow(static_cast<double>(flush<true>(x)))),       \
-      UNARY("cvt.sat." type ".f32", u16, float, kNone, narrow(static_cast<double>(saturate<true>(x)))),    \
-      UNARY("cvt.relu." type ".f32", u16, float, kNone, narrow(static_cast<double>(x < 0.0f ? 0.0f : x))), \
-      UNARY("cvt.rz." type ".f32", u16, float, kNone,                                                      \
-            narrow_toward_zero(static_cast<double>(x), widen, narrow)),                                    \
-      UNARY("cvt." type ".f64", u16, double, kNone, narrow(x)),                                            \
-      UNARY("cvt.f32." type, float, u16, kNone, canonical(widen(x))),                                      \
-      UNARY("cvt.ftz.f32." type, float, u16, kNone, canonical(widen(x))),                                  \
-      UNARY("cvt.f64." type, double, u16, kNone, canonical(static_cast<double>(widen(x)))),                \
-      UNARY("cvt." type "." type, u16, u16, kNone, x),                                                     \
-      UNARY("cvt.rni." type "." type, u16, u16, kNone, narrow(static_cast<double>(nearest(widen(x))))),    \
-      UNARY("cvt.rzi." type "." type, u16, u16, kNone, narrow(static_cast<double>(chop(widen(x))))),       \
-      UNARY("cvt.rmi." type "." type, u16, u16, kNone, narrow(static_cast<double>(down(widen(x))))),       \
-      UNARY("cvt.rpi." type "." type, u16, u16, kNone, narrow(static_cast<double>(up(widen(x))))),         \
-      BINARY("cvt." type "x2.f32", u32, float, float, kNone,                                               \
-             u32{narrow(static_cast<double>(y))} | u32{narrow(static_cast<double>(x))} << 16),             \
-      BINARY("cvt.relu." type "x2.f32", u32, float, float, kNone,                                          \
-             u32{narrow(static_cast<double>(y < 0.0f ? 0.0f : y))} |                                       \
-                 u32{narrow(static_cast<double>(x < 0.0f ? 0.0f : x))} << 16)
+#define NARROWING(type, narrow, widen)                                                                      \
+  UNARY("cvt." type ".f32", u16, float, kNone, narrow(static_cast<double>(x))),                             \
+      UNARY("cvt.ftz." type ".f32", u16, float, kNone, narrow(static_cast<double>(flush<true>(x)))),        \
+      UNARY("cvt.sat." type ".f32", u16, float, kNone, narrow(static_cast<double>(saturate<true>(x)))),     \
+      UNARY("cvt.relu." type ".f32", u16, float, kNone, narrow(static_cast<double>(x <= 0.0f ? 0.0f : x))), \
+      UNARY("cvt.rz." type ".f32", u16, float, kNone,                                                       \
+            narrow_toward_zero(static_cast<double>(x), widen, narrow)),                                     \
+      UNARY("cvt." type ".f64", u16, double, kNone, narrow(x)),                                             \
+      UNARY("cvt.f32." type, float, u16, kNone, canonical(widen(x))),                                       \
+      UNARY("cvt.ftz.f32." type, float, u16, kNone, canonical(widen(x))),                                   \
+      UNARY("cvt.f64." type, double, u16, kNone, canonical(static_cast<double>(widen(x)))),                 \
+      UNARY("cvt." type "." type, u16, u16, kNone, x),                                                      \
+      UNARY("cvt.rni." type "." type, u16, u16, kNone, narrow(static_cast<double>(nearest(widen(x))))),     \
+      UNARY("cvt.rzi." type "." type, u16, u16, kNone, narrow(static_cast<double>(chop(widen(x))))),        \
+      UNARY("cvt.rmi." type "." type, u16, u16, kNone, narrow(static_cast<double>(down(widen(x))))),        \
+      UNARY("cvt.rpi." type "." type, u16, u16, kNone, narrow(static_cast<double>(up(widen(x))))),          \
+      BINARY("cvt." type "x2.f32", u32, float, float, kNone,                                                \
+             u32{narrow(static_cast<double>(y))} | u32{narrow(static_cast<double>(x))} << 16),              \
+      BINARY("cvt.relu." type "x2.f32", u32, float, float, kNone,                                           \
+             u32{narrow(static_cast<double>(y <= 0.0f ? 0.0f : y))} |                                       \
+                 u32{narrow(static_cast<double>(x <= 0.0f ? 0.0f : x))} << 16)
 
 constexpr Row kRows[] = {
     FROM_ALL("u8", u8),
@@ -149,6 +153,8 @@ constexpr Row kRows[] = {
     FLOATS_TO("s32", s32),
     FLOATS_TO("u64", u64),
     FLOATS_TO("s64", s64),
+    FLUSHED_TO("u8", u8),
+    FLUSHED_TO("s8", s8),
     FLUSHED_TO("u16", u16),
     FLUSHED_TO("s16", s16),
     FLUSHED_TO("u32", u32),
@@ -163,6 +169,14 @@ constexpr Row kRows[] = {
     TO_FLOATS("s32", s32),
     TO_FLOATS("u64", u64),
     TO_FLOATS("s64", s64),
+    TO_F16("u16", u16),
+    TO_F16("s16", s16),
+    TO_F16("u32", u32),
+    TO_F16("s32", s32),
+    TO_F16("u64", u64),
+    TO_F16("s64", s64),
+    UNARY("cvt.rm.f16.f32", u16, float, kNone, narrow_down(static_cast<double>(x), widen_f16, narrow_f16)),
+    UNARY("cvt.rp.f16.f32", u16, float, kNone, narrow_up(static_cast<double>(x), widen_f16, narrow_f16)),
     ROUND_FORMS("f32", float, false, false, ""),
     ROUND_FORMS("f32", float, true, false, ".ftz"),
     ROUND_FORMS("f32", float, false, true, ".sat"),
@@ -174,6 +188,7 @@ constexpr Row kRows[] = {
     UNARY("cvt.f32.f64", float, double, kNone, canonical(static_cast<float>(x))),
     UNARY("cvt.ftz.f32.f64", float, double, kNone, (finish<true, false, float>(static_cast<float>(x)))),
     UNARY("cvt.sat.f32.f64", float, double, kNone, (finish<false, true, float>(static_cast<float>(x)))),
+    UNARY("cvt.ftz.sat.f32.f64", float, double, kNone, (finish<true, true, float>(static_cast<float>(x)))),
     NARROWING("f16", narrow_f16, widen_f16),
     NARROWING("bf16", narrow_bf16, widen_bf16),
     UNARY("cvt.rna.tf32.f32", u32, float, kNone,

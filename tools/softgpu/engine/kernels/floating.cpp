@@ -47,8 +47,10 @@ constexpr Row kRows[] = {
     FORMS(REAL1, "sqrt", root(a)),
     FORMS(REAL2, "min", minimum(a, b)),
     FORMS(REAL2, "max", maximum(a, b)),
-    FORMS(REAL2, "min.NaN", minimum_nan(a, b)),
-    FORMS(REAL2, "max.NaN", maximum_nan(a, b)),
+    REAL2("min.NaN", ".f32", float, false, false, minimum_nan(a, b)),
+    REAL2("min.ftz.NaN", ".f32", float, true, false, minimum_nan(a, b)),
+    REAL2("max.NaN", ".f32", float, false, false, maximum_nan(a, b)),
+    REAL2("max.ftz.NaN", ".f32", float, true, false, maximum_nan(a, b)),
     SIGN_FORMS("neg", a ^ sign),
     SIGN_FORMS("abs", a & ~sign),
     // copysign d, a, b: the sign of a, the magnitude of b.

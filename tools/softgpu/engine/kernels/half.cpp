@@ -57,7 +57,7 @@ template <class F, class Op, bool Ftz, bool Sat, bool Relu>
 inline u16 three(u16 x, u16 y, u16 z) {
   const double value =
       Op::of(F::wide(flushed<F, Ftz>(x)), F::wide(flushed<F, Ftz>(y)), F::wide(flushed<F, Ftz>(z)));
-  return result<F, Ftz, Sat>(Relu && value < 0.0 ? 0.0 : value);
+  return result<F, Ftz, Sat>(Relu && value <= 0.0 ? 0.0 : value);
 }
 inline u16 low(u32 x) { return static_cast<u16>(x); }
 inline u16 high(u32 x) { return static_cast<u16>(x >> 16); }
@@ -87,18 +87,19 @@ inline u32 pair(u16 x, u16 y) { return x | u32{y} << 16; }
       UNARY(op ".bf16", u16, u16, kNone, x mask 0x8000u),      \
       UNARY(op ".bf16x2", u32, u32, kNone, x mask 0x80008000u)
 
-// Comparison of both halves: ones or 1.0 for each. N is the element type's name.
-#define SET2(cmp, compare)                                                           \
-  BINARY("set." cmp ".f16x2.f16x2", u32, u32, u32, kNone,                            \
-         pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0x3c00),         \
-              compares(F16::wide(high(x)) compare F16::wide(high(y)), 0x3c00))),     \
-      BINARY("set." cmp ".u32.f16x2", u32, u32, u32, kNone,                          \
-             pair(compares(F16::wide(low(x)) compare F16::wide(low(y)), 0xffff),     \
-                  compares(F16::wide(high(x)) compare F16::wide(high(y)), 0xffff))), \
-      BINARY("set." cmp ".bf16x2.bf16x2", u32, u32, u32, kNone,                      \
-             pair(compares(Bf16::wide(low(x)) compare Bf16::wide(low(y)), 0x3f80),   \
-                  compares(Bf16::wide(high(x)) compare Bf16::wide(high(y)), 0x3f80)))
-inline u16 compares(bool is, u16 one) { return is ? one : u16{0}; }
+// Comparison of both halves: ones or 1.0 for each that holds, in p and q.
+#define SET2(cmp, holds)                                                                   \
+  BINARY("set." cmp ".f16x2.f16x2", u32, u32, u32, kNone,                                  \
+         (set2<F16, 0x3c00>(x, y, [](double p, double q) -> bool { return holds; }))),     \
+      BINARY("set." cmp ".u32.f16x2", u32, u32, u32, kNone,                                \
+             (set2<F16, 0xffff>(x, y, [](double p, double q) -> bool { return holds; }))), \
+      BINARY("set." cmp ".bf16x2.bf16x2", u32, u32, u32, kNone,                            \
+             (set2<Bf16, 0x3f80>(x, y, [](double p, double q) -> bool { return holds; })))
+template <class F, u16 kOne, class Holds>
+inline u32 set2(u32 x, u32 y, Holds holds) {
+  return pair(holds(F::wide(low(x)), F::wide(low(y))) ? kOne : u16{0},
+              holds(F::wide(high(x)), F::wide(high(y))) ? kOne : u16{0});
+}
 
 constexpr Row kRows[] = {
     ARITHMETIC("add", Add),
@@ -106,8 +107,12 @@ constexpr Row kRows[] = {
     ARITHMETIC("mul", Multiply),
     EXTREME("min", Minimum),
     EXTREME("max", Maximum),
-    EXTREME("min.NaN", MinimumNan),
-    EXTREME("max.NaN", MaximumNan),
+    NARROW2("min.NaN", "", "f16", F16, MinimumNan, false, false),
+    NARROW2("min.ftz.NaN", "", "f16", F16, MinimumNan, true, false),
+    NARROW2("min.NaN", "", "bf16", Bf16, MinimumNan, false, false),
+    NARROW2("max.NaN", "", "f16", F16, MaximumNan, false, false),
+    NARROW2("max.ftz.NaN", "", "f16", F16, MaximumNan, true, false),
+    NARROW2("max.NaN", "", "bf16", Bf16, MaximumNan, false, false),
     NARROW3("fma", "", "f16", F16, Fused, false, false, false),
     NARROW3("fma", ".ftz", "f16", F16, Fused, true, false, false),
     NARROW3("fma", ".sat", "f16", F16, Fused, false, true, false),
@@ -117,11 +122,18 @@ constexpr Row kRows[] = {
     NARROW3("fma", ".relu", "bf16", Bf16, Fused, false, false, true),
     SIGN("neg", ^),
     SIGN("abs", &~),
-    SET2("eq", ==),
-    SET2("lt", <),
-    SET2("le", <=),
-    SET2("gt", >),
-    SET2("ge", >=),
+    SET2("eq", p == q),
+    SET2("ne", (p < q) | (p > q)),
+    SET2("lt", p < q),
+    SET2("le", p <= q),
+    SET2("gt", p > q),
+    SET2("ge", p >= q),
+    SET2("equ", !((p < q) | (p > q))),
+    SET2("neu", !(p == q)),
+    SET2("ltu", !(p >= q)),
+    SET2("leu", !(p > q)),
+    SET2("gtu", !(p <= q)),
+    SET2("geu", !(p < q)),
 };
 
 }  // namespace

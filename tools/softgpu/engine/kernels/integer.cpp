@@ -14,7 +14,7 @@ inline T divide(T x, T y) {
 }
 template <class T>
 inline T remainder(T x, T y) {
-  if (y == 0) return x;
+  if (y == 0) return static_cast<T>(~T{0});
   if constexpr (T(-1) < T(0)) {
     if (y == T(-1)) return 0;
   }

@@ -46,6 +46,20 @@ inline u16 narrow_toward_zero(double value, Widen widen, Narrow nearest) {
   return away ? static_cast<u16>(result - 1) : result;
 }
 
+// Toward minus infinity, likewise; in sign and magnitude a step down makes a negative value's bits larger.
+template <class Widen, class Narrow>
+inline u16 narrow_down(double value, Widen widen, Narrow nearest) {
+  const u16 result = nearest(value);
+  const bool above = static_cast<double>(widen(result)) > value;
+  return static_cast<u16>(result + (above ? ((result & 0x8000) != 0 ? 1 : -1) : 0));
+}
+template <class Widen, class Narrow>
+inline u16 narrow_up(double value, Widen widen, Narrow nearest) {
+  const u16 result = nearest(value);
+  const bool below = static_cast<double>(widen(result)) < value;
+  return static_cast<u16>(result + (below ? ((result & 0x8000) != 0 ? -1 : 1) : 0));
+}
+
 // x * y + z of narrow values, rounded to odd in double: narrowing it rounds the exact value once.
 inline double fused_odd(double x, double y, double z) {
   const double product = x * y;  // exact: at most 22 bits
