@@ -24,17 +24,19 @@ Setting = collections.namedtuple("Setting", "mode budget chaos")
 
 
 class Runner:
-    def __init__(self, build):
-        self.program = build / "tools" / "torture_programs" / "torture-program"
-        self.preload = build / "interpose" / "libtencache.so"
+    def __init__(self, build, inside):
+        self.program = inside or build / "tools" / "torture_programs" / "torture-program"
+        self.preload = None if inside else build / "interpose" / "libtencache.so"
         self.drivers = build / "tools" / "softgpu" / "lib"
 
     def environment(self, setting):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TENCACHE", "SOFTGPU_"))}
         env.update(LD_LIBRARY_PATH=str(self.drivers), SOFTGPU_HBM=ROOMY, SOFTGPU_GRANULARITY="64KiB")
         if setting is None:
-            return env
-        env.update(LD_PRELOAD=str(self.preload), TENCACHE_HBM=f"{LIVE * setting.budget // 100 >> 10}KiB",
+            return env | {"TENCACHE": "off"}
+        if self.preload:
+            env["LD_PRELOAD"] = str(self.preload)
+        env.update(TENCACHE_HBM=f"{LIVE * setting.budget // 100 >> 10}KiB",
                    TENCACHE_HOST="256MiB", TENCACHE_BLOCK_SIZE="128KiB", TENCACHE_SMALL_BLOCK_SIZE="64KiB")
         if setting.mode == "detached":
             env["TENCACHE_DETACHED"] = "on"
@@ -123,6 +125,7 @@ def compare_batch(runner, setting, seed, programs):
 def read_arguments():
     parser = argparse.ArgumentParser(prog="tools/torture")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(os.environ.get("TENCACHE_BUILD", "build")))
+    parser.add_argument("--inside", type=pathlib.Path, help="a program that has tencache and softgpu inside, instead")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
@@ -145,9 +148,9 @@ def settings_of(arguments):
 
 def main():
     arguments = read_arguments()
-    if not (arguments.build / "build.ninja").is_file():
+    if not arguments.inside and not (arguments.build / "build.ninja").is_file():
         sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
-    runner = Runner(arguments.build.resolve())
+    runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve())
     settings = settings_of(arguments)
     draws = random.Random(arguments.seed)
     different, done = 0, 0
