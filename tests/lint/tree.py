@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "src/runtime": ["src/base", "src/driver", "src/runtime", "vmm", "policy"],
     "interpose": ["src/base", "src/driver", "src/runtime/runtime.hpp", "interpose"],
     "vmm": ["src/base", "src/driver", "vmm"],
-    "policy": ["src/base/units.hpp", "policy"],
+    "policy": ["src/base/units.hpp", "src/base/status.hpp", "policy"],
     "tools/softgpu": ["tools/softgpu", "interpose/gen"],
     "tools": ["src/base", "src/driver", "policy", "tools"],
     "examples": ["examples"],
