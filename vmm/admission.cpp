@@ -24,7 +24,8 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   access->signature = ask.signature;
   access->host_wait = ask.host_wait;
   access->may_write_addresses = ask.may_run_from_host || ask.unseen_bytes;
-  access->has_way_out = ask.may_run_from_host && !state_.settings.detached;
+  access->splittable = ask.may_use_aliases;
+  access->has_way_out = (ask.may_run_from_host || ask.may_use_aliases) && !state_.settings.detached;
   if (state_.short_of_memory && ask.may_run_from_host) hold_back(lock, access->stream);
   gather_settled(lock, ask, access);
   if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {
@@ -225,9 +226,8 @@ bool Admission::way_out_is_due(const InFlight& access) const {
 void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   count(state_.statistics.accesses);
   const auto on_host = [this](ExtentIndex extent) { return !usable_in_hbm(state_.extents[extent].state); };
-  if (std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host)) {
-    count(state_.statistics.host_runs);
-  }
+  access->from_host = std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host);
+  if (access->from_host && ask.may_run_from_host) count(state_.statistics.host_runs);
   for (const ExtentIndex extent : access->may_touch) touch(extent);
   for (const GroupIndex group : access->groups) ++state_.groups[group].in_flight;
   if (access->opaque) ++state_.opaque_in_flight;

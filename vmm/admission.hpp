@@ -18,6 +18,7 @@ struct AccessAsk {
   std::uint64_t signature = 0;
   bool opaque = false;
   bool may_run_from_host = false;         // a kernel
+  bool may_use_aliases = false;           // a copy that can be issued at the blocks' own addresses
   bool host_wait = false;                 // a host function, or a wait for a value in memory
   std::span<const CUdeviceptr> pointers;  // each stands for its whole group
   struct Span {

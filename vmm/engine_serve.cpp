@@ -31,7 +31,7 @@ Bytes Engine::spare() const { return std::min(state_.settings.large_block * 2, h
 
 bool Engine::serve_access(Lock& lock, InFlight& access) {
   want(access);
-  if (!access.has_way_out && bytes_wanted(access) > hbm_.budget()) {
+  if ((!access.has_way_out || access.splittable) && bytes_wanted(access) > hbm_.budget()) {
     access.refusal = Status(StatusCode::kOutOfMemory, "one access alone needs more than HBM holds");
     return true;
   }

@@ -90,6 +90,8 @@ struct InFlight {
   StreamIndex stream = 0;
   bool opaque = false;
   bool host_wait = false;               // a host function, or a wait for a value in memory
+  bool from_host = false;               // let in with extents on the host
+  bool splittable = false;              // a copy that can be issued in parts
   bool has_way_out = false;             // may be let in with extents still on the host (mapped mode)
   std::vector<GroupIndex> groups;       // may-touch
   std::vector<ExtentIndex> may_touch;   // must be mapped and must not change

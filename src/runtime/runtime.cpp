@@ -218,6 +218,7 @@ vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
                       ? access.signature
                       : (access.destination.size.count() << 3) | static_cast<std::uint64_t>(access.kind);
   ask.opaque = access.opaque || access.kind == AccessKind::kGraph;
+  ask.may_use_aliases = access.parts != nullptr;
   ask.may_run_from_host = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
   ask.host_wait = access.kind == AccessKind::kHostFunction || access.kind == AccessKind::kStreamWait;
   ask.pointers = access.pointers;
@@ -251,10 +252,35 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
     }
   }
   const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access, arena()));
+  if (admitted.ok() && (*admitted)->from_host && access.kind != AccessKind::kLaunch) {
+    const CUresult issued = issue_at_aliases(*device, access);
+    device->memory->leave(*admitted, access.stream.handle);
+    return {false, issued, 0};
+  }
   if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
   if (access.parts != nullptr && access.kind != AccessKind::kLaunch) return issue_in_parts(*device, access);
   log::warn("out of memory: {}; HBM for it: TENCACHE_HBM", admitted.status().what());
   return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
+}
+
+// A copy that was let in before all of it could come to HBM: the driver is given the blocks' own addresses,
+// which it judges rightly wherever they lie.
+CUresult RuntimeImpl::issue_at_aliases(ManagedDevice& device, const Access& access) noexcept {
+  const std::uint64_t size = std::max(access.destination.size, access.source.size).count();
+  count(statistics_.split_copies);
+  for (std::uint64_t offset = 0; offset < size;) {
+    const auto alias_of = [&](const Range& whole) {
+      if (whole.size.count() == 0) return vmm::Admission::Alias{0, Bytes(size)};
+      return device.memory->alias(whole.base + offset);
+    };
+    const vmm::Admission::Alias to = alias_of(access.destination);
+    const vmm::Admission::Alias from = alias_of(access.source);
+    const std::uint64_t piece = std::min({size - offset, to.size.count(), from.size.count()});
+    const CUresult issued = access.parts->issue(offset, Bytes(piece), to.address, from.address);
+    if (issued != CUDA_SUCCESS) return issued;
+    offset += piece;
+  }
+  return CUDA_SUCCESS;
 }
 
 // A copy larger than HBM: pieces that end where an extent ends on either side, each let in by itself.

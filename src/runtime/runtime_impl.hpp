@@ -52,6 +52,7 @@ class RuntimeImpl final : public Runtime {
   bool reserve_arena();
   void give_arena_back();
   void count_kind(AccessKind kind) noexcept;
+  CUresult issue_at_aliases(ManagedDevice& device, const Access& access) noexcept;
   Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
 
   const Driver& driver_;

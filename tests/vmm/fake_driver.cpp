@@ -226,6 +226,11 @@ struct FakeCalls {
     return CUDA_SUCCESS;
   }
 
+  static CUresult total_memory(std::size_t* total, CUdevice) {
+    *total = self().limits_.hbm;
+    return CUDA_SUCCESS;
+  }
+
   // ---- copies: addresses are judged at the call and used when the stream gets there
   static unsigned char* host(const void* memory) {
     return static_cast<unsigned char*>(const_cast<void*>(memory));
@@ -360,6 +365,7 @@ FakeDriver::FakeDriver(const Limits& limits) : limits_(limits), random_(limits.s
   d.cuDevicePrimaryCtxRetain = FakeCalls::retain;
   d.cuDevicePrimaryCtxRelease_v2 = FakeCalls::release_primary;
   d.cuDeviceGetCount = FakeCalls::device_count;
+  d.cuDeviceTotalMem_v2 = FakeCalls::total_memory;
   d.cuMemGetInfo_v2 = FakeCalls::memory_info;
   d.cuMemcpyHtoDAsync_v2 = FakeCalls::host_to_device;
   d.cuMemcpyDtoHAsync_v2 = FakeCalls::device_to_host;
