@@ -63,7 +63,7 @@ class Run {
       : launch_(launch), name_(launch.program->kernels()[launch.kernel].name) {}
 
   Outcome outcome() {
-    static const std::map<std::string, void (Run::*)()> behaviours = {
+    static const auto& behaviours = *new std::map<std::string, void (Run::*)()>{
         {"store", &Run::store}, {"add", &Run::add},     {"copy", &Run::copy},
         {"spin", &Run::spin},   {"work", &Run::work},   {"say", &Run::say},
         {"fail", &Run::fail},   {"check", &Run::check}, {"read_all", &Run::read_all}};

@@ -27,10 +27,14 @@ bool is_host_location(CUmemLocationType type) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(std::uint64_t bytes, int devices)
-    : bytes_(round_up(bytes, kWindowAlignment)), window_bytes_(bytes_ + kWindowAlignment) {
-  window_ = mmap(nullptr, window_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (window_ == MAP_FAILED) {
+// A sanitizer leaves less room than is asked for: then half of it must do, and so on.
+AddressSpace::AddressSpace(std::uint64_t bytes, int devices) : bytes_(round_up(bytes, kWindowAlignment)) {
+  for (; bytes_ >= kWindowAlignment; bytes_ = round_up(bytes_ / 2, kWindowAlignment)) {
+    window_bytes_ = bytes_ + kWindowAlignment;
+    window_ = mmap(nullptr, window_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (window_ != MAP_FAILED || bytes_ == kWindowAlignment) break;
+  }
+  if (window_ == MAP_FAILED || window_ == nullptr) {
     std::fputs("softgpu: the host cannot reserve SOFTGPU_VA\n", stderr);
     std::abort();
   }

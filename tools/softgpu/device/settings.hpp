@@ -25,7 +25,8 @@ enum class SettingKind : std::uint8_t {
   X(hbm, kBytes, "SOFTGPU_HBM", "1GiB", "device memory of each device")                                      \
   X(context_bytes, kBytes, "SOFTGPU_CONTEXT", "4MiB", "device memory that each context takes for itself")    \
   X(granularity, kBytes, "SOFTGPU_GRANULARITY", "2MiB", "granularity of cuMemCreate, a multiple of 64KiB")   \
-  X(address_space, kBytes, "SOFTGPU_VA", "1TiB", "device virtual addresses")                                 \
+  X(address_space, kBytes, "SOFTGPU_VA", "1TiB",                                                             \
+    "device virtual addresses; fewer where the host has no room")                                            \
   X(host_locations, kText, "SOFTGPU_HOST_VMM", "host,host_numa",                                             \
     "host location types that cuMemCreate grants (empty: none)")                                             \
   X(host_vmm, kBytes, "SOFTGPU_HOST_VMM_BYTES", "64GiB", "host memory that cuMemCreate grants")              \
