@@ -213,6 +213,50 @@ TEST_P(EngineLanguage, ThreadsThatEndedCountAtBarriers) {
   for (int t = 0; t < 64; ++t) EXPECT_EQ(out[t], t < 40 ? 17 : 0);
 }
 
+constexpr const char* kHandWritten = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry exotic() {
+  .reg .b32 %r<3>;
+  mbarrier.unheard.of %r1, %r2;
+  ret;
+}
+.visible .entry table(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  and.b32 %r2, %r1, 3;
+  targets: .branchtargets zero, one, two, one;
+  brx.idx %r2, targets;
+zero:
+  mov.u32 %r3, 100;
+  bra done;
+one:
+  mov.u32 %r3, 200;
+  bra done;
+two:
+  add.u32 %r3, %r1, 300;
+done:
+  st.global.u32 [%rd1], %r3;
+  ret;
+}
+)";
+
+TEST_P(EngineLanguage, OneExoticKernelDoesNotSpoilItsModule) {
+  machine.load(kHandWritten);
+  const Outcome refused = machine.launch("exotic", {1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(refused.kind, OutcomeKind::kLaunchFailed);
+  EXPECT_EQ(refused.message, "exotic: PTX line 7: mbarrier.unheard.of: unknown instruction");
+  const auto a = machine.upload(std::vector<unsigned>(64));
+  expect_done(machine.launch("table", {1, 1, 1}, {64, 1, 1}, a));
+  const auto out = machine.download<unsigned>(a, 64);
+  for (unsigned t = 0; t < 64; ++t) EXPECT_EQ(out[t], t % 4 == 0 ? 100 : t % 4 == 2 ? 300 + t : 200) << t;
+}
+
 TEST_P(EngineLanguage, SpinsUntilTheFlagIsSetElsewhere) {
   const auto flag = machine.upload(std::vector<int>(1));
   const auto a = machine.upload(std::vector<int>(32));
