@@ -53,6 +53,8 @@ class Engine {
   bool retire_census();
   bool start_census();
   void take_findings(std::uint32_t row, GroupIndex index);
+  void judge_writers(Group& group, bool found_new);
+  [[nodiscard]] std::size_t extents_with_bytes(const Group& group) const;
   std::vector<Census::Piece> pieces_of(const Group& group, std::uint32_t row) const;
 
   // Copies that ended.

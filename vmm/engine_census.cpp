@@ -2,7 +2,6 @@
 // memory first runs short, all that is enqueued may touch anything, and all memory is gone over once; after
 // that, what accesses of kinds not yet trusted have written to.
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "src/base/log.hpp"
@@ -48,6 +47,13 @@ std::vector<Census::Piece> Engine::pieces_of(const Group& group, std::uint32_t r
   return pieces;
 }
 
+std::size_t Engine::extents_with_bytes(const Group& group) const {
+  return static_cast<std::size_t>(
+      std::count_if(group.extents.begin(), group.extents.end(), [this](ExtentIndex index) {
+        return state_.extents[index].hbm != nullptr || state_.extents[index].host != nullptr;
+      }));
+}
+
 bool Engine::start_census() {
   std::vector<Census::Piece> pieces;
   std::uint64_t units = 0;
@@ -67,6 +73,9 @@ bool Engine::start_census() {
       const auto more = pieces_of(group, static_cast<std::uint32_t>(in_census_.size()));
       pieces.insert(pieces.end(), more.begin(), more.end());
       group.in_census = true;
+      group.census_is_whole = more.size() == extents_with_bytes(group);
+      group.judged.swap(group.writers);
+      group.writers.clear();
       in_census_.push_back(index);
     }
   }
@@ -95,28 +104,35 @@ bool Engine::retire_census() {
   return true;
 }
 
+// What the memory keeps now takes the place of what it kept, where all of it was read.
 void Engine::take_findings(std::uint32_t row, GroupIndex index) {
   Group& group = state_.groups[index];
   const auto unit = state_.settings.small_block.count();
+  const std::vector<GroupIndex> known = group.holds;
+  if (group.census_is_whole) group.holds.clear();
   bool found_new = false;
   for (std::uint64_t i = 0; i < census_->units(); ++i) {
     if (!census_->points_into(row, i)) continue;
     const GroupIndex held = state_.units.group_at(state_.units.base() + i * unit);
     if (held == kNoGroup || held == index) continue;
-    if (std::find(group.holds.begin(), group.holds.end(), held) != group.holds.end()) continue;
-    group.holds.push_back(held);
-    found_new = true;
+    found_new |= std::find(known.begin(), known.end(), held) == known.end();
+    if (std::find(group.holds.begin(), group.holds.end(), held) == group.holds.end())
+      group.holds.push_back(held);
   }
-  for (const std::uint64_t writer : group.writers) {
+  judge_writers(group, found_new);
+  // Who wrote while the census was reading makes it suspect anew.
+  group.suspect = !group.writers.empty();
+}
+
+void Engine::judge_writers(Group& group, bool found_new) {
+  for (const std::uint64_t writer : group.judged) {
     if (found_new && state_.learned.trusted(writer)) {
-      std::fprintf(stderr,
-                   "tencache: a hole in may-touch: a function trusted not to write addresses wrote one\n");
+      log::warn("a function trusted not to write addresses wrote one; it is not trusted any more");
       if (state_.settings.census == Settings::Census::kAlways) std::abort();
     }
     found_new ? state_.learned.found_writer(writer) : state_.learned.found_clean(writer);
   }
-  group.writers.clear();
-  group.suspect = false;
+  group.judged.clear();
 }
 
 }  // namespace tencache::vmm

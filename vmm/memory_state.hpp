@@ -79,7 +79,9 @@ struct Group {
   std::vector<GroupIndex> holds;       // groups whose addresses its memory keeps
   bool suspect = false;                // it may keep addresses that are not known: it waits for a census
   bool in_census = false;              // a kernel of ours reads its blocks
+  bool census_is_whole = false;        // it reads all of its bytes: what it finds is all there is
   std::vector<std::uint64_t> writers;  // signatures that made it suspect
+  std::vector<std::uint64_t> judged;   // those of them whose bytes the census reads
 };
 
 // An access from the moment it asks to be let in until its launch has returned. Pooled.
