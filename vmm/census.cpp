@@ -81,6 +81,7 @@ CUresult Census::make() {
 }
 
 void Census::close() {
+  if (stream_ != nullptr) driver_->cuStreamSynchronize(stream_);
   if (found_ != nullptr) driver_->cuMemFreeHost(found_);
   if (map_ != 0) driver_->cuMemFree_v2(map_);
   if (event_ != nullptr) driver_->cuEventDestroy_v2(event_);

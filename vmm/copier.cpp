@@ -21,6 +21,11 @@ void Copier::close() {
   out_ = in_ = nullptr;
 }
 
+void Copier::finish() const {
+  driver_->cuStreamSynchronize(out_);
+  driver_->cuStreamSynchronize(in_);
+}
+
 CUresult Copier::copy(const Block& destination, const Block& source, CUstream stream) const {
   const std::size_t size = destination.size.count();
   if (source.handle == 0) {

@@ -16,6 +16,7 @@ namespace tencache::vmm {
 class Copier {
  public:
   static Result<Copier> open(const Driver& driver);
+  void finish() const;  // waits for all copies
   void close();
 
   // Each enqueues its work and an event behind it.

@@ -195,10 +195,8 @@ void Engine::settle_release(Extent& extent) {
 // ---- closing
 
 void Engine::close(Context context) {
-  for (const Move& move : moves_) {
-    while (context == Context::kAlive && copier_.poll(move.event) == Copier::Progress::kRunning) {
-    }
-  }
+  if (context == Context::kAlive) copier_.finish();
+  if (context == Context::kAlive && census_) census_->close();
   moves_.clear();
   for (Extent& extent : state_.extents) {
     if (extent.mapped) driver_.cuMemUnmap(extent.address, extent.size.count());
@@ -206,8 +204,6 @@ void Engine::close(Context context) {
     if (extent.host != nullptr) host_.give_back(extent.host);
     extent = Extent{};
   }
-  while (context == Context::kAlive && !in_census_.empty()) retire_census();
-  if (context == Context::kAlive && census_) census_->close();
   if (context == Context::kAlive) copier_.close();
 }
 
