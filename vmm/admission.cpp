@@ -52,7 +52,8 @@ InFlight* Admission::take_record() {
 
 // ---- may-touch and will-touch
 
-// May-touch is known only when nothing it depends on waits for a census. Who waits too long may touch all.
+// May-touch is known only when nothing it depends on waits for a census. A kernel that waits too long may
+// touch all; a copy follows no address.
 void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access) {
   gather(ask, access);
   if (!has_suspects(*access)) return;
@@ -61,7 +62,7 @@ void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* acces
   state_.wake_engine();
   while (!state_.passive && has_suspects(*access)) {
     if (access->has_way_out && state_.way_out_is_due(since)) {
-      access->opaque = true;
+      access->opaque = access->opaque || ask.may_run_from_host;
       break;
     }
     state_.settled.wait_for(lock, kLooksAgainAfter);
@@ -256,6 +257,7 @@ void Admission::note_addresses(const AccessAsk& ask) {
   const bool ours = ask.copies && to != kNoGroup && ask.ranges[1].size.count() > 0;
   const GroupIndex from = ours ? state_.units.group_at(ask.ranges[1].address) : kNoGroup;
   if (from == kNoGroup || from == to) return;
+  if (state_.groups[from].suspect) state_.groups[to].suspect = true;
   const std::vector<GroupIndex> held = state_.groups[from].holds;
   for (const GroupIndex group : held) hold_address(to, state_.groups[group].address);
 }
