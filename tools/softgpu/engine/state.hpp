@@ -28,7 +28,9 @@ struct alignas(32) Mask {
     std::memcpy(&w, reinterpret_cast<const char*>(halves) + static_cast<std::size_t>(i) * 8, 8);
     return w;
   }
-  void set_word(int i, std::uint64_t w) { std::memcpy(reinterpret_cast<char*>(halves) + static_cast<std::size_t>(i) * 8, &w, 8); }
+  void set_word(int i, std::uint64_t w) {
+    std::memcpy(reinterpret_cast<char*>(halves) + static_cast<std::size_t>(i) * 8, &w, 8);
+  }
   [[nodiscard]] std::uint32_t warp(int w) const {
     return halves[2 * w] | static_cast<std::uint32_t>(halves[2 * w + 1]) << 16;
   }
