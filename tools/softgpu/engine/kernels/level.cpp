@@ -39,7 +39,8 @@ void blend(void* d, const void* s, const u16* mask, int halves) {
     bit[i / H::kLanesEach][i % H::kLanesEach] = static_cast<T>(1u << i % H::kLanesEach);
   for (int h = 0; h < halves; ++h) {
     for (int part = 0; part < H::kCount; ++part, ++to, ++from) {
-      const Vector test = Vector{} + static_cast<T>(mask[h] >> (H::kLanesEach * part));
+      const T bits = static_cast<T>(mask[h] >> (H::kLanesEach * part));
+      const Vector test = Vector{} + bits;
       *to = (test & bit[part]) != 0 ? *from : *to;
     }
   }
