@@ -23,6 +23,15 @@ TensorIndex Greedy::next_fetch(const Moment& moment) {
   return memory_->free() + memory_->resident_behind(after) >= room ? tensor : kNoTensor;
 }
 
+// Comparing costs GPU time, so only what will not be used for long, and only when room is short.
+TensorIndex Greedy::next_check(const Moment& /*moment*/) {
+  if (memory_->free() > memory_->capacity() / 10) return kNoTensor;
+  const TensorIndex tensor = memory_->farthest_suspect(memory_->front());
+  if (tensor == kNoTensor) return kNoTensor;
+  const KernelIndex kernel = memory_->step().use((*memory_)[tensor].next).kernel;
+  return due(kernel) ? kNoTensor : tensor;
+}
+
 TensorIndex Greedy::next_clean(const Moment& /*moment*/) {
   return memory_->farthest_cleanable(memory_->front());
 }

@@ -13,6 +13,7 @@ class Greedy : public Strategy {
   explicit Greedy(const Step& step, double look_ahead_seconds = 0.3);
   TensorIndex next_fetch(const Moment& moment) override;
   TensorIndex next_clean(const Moment& moment) override;
+  TensorIndex next_check(const Moment& moment) override;
 
  protected:
   // Whether a fetch for `kernel` may displace something.

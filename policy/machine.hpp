@@ -25,6 +25,10 @@ struct Machine {
   Nanoseconds run_ahead{};      // how far kernels are enqueued, and so must be mapped, before they start
   bool writes_known = true;     // else an access makes its bytes suspect until a fingerprint clears them
   double fingerprint_rate = 0;  // bytes a second of GPU time
+  Bytes host = kUnlimited;      // the tier below HBM; what it cannot hold lies on disk
+  double disk_read = 0;         // bytes a second
+  double disk_write = 0;
+  static constexpr Bytes kUnlimited{~std::uint64_t{0} >> 2};
 };
 
 }  // namespace tencache::policy

@@ -1,5 +1,7 @@
 #include "policy/memory.hpp"
 
+#include <utility>
+
 namespace tencache::policy {
 
 Memory::Memory(const Step& step, std::int64_t capacity, bool writes_known)
@@ -8,6 +10,7 @@ Memory::Memory(const Step& step, std::int64_t capacity, bool writes_known)
       missing_(step.positions()),
       droppable_(step.positions()),
       cleanable_(step.positions()),
+      suspect_(step.positions()),
       resident_tree_(step.positions() + 1, 0),
       capacity_(capacity),
       free_(capacity),
@@ -28,7 +31,8 @@ void Memory::list(TensorIndex tensor) {
   if (!state.exists || state.next == kNoPosition) return;
   if (state.resident + state.incoming < state.size) missing_.insert(state.next);
   if (state.pins == 0 && state.incoming == 0 && state.resident > state.suspect) droppable_.insert(state.next);
-  if (state.write_pins == 0 && state.suspect > 0 && !state.checking) cleanable_.insert(state.next);
+  if (cleanable(tensor)) cleanable_.insert(state.next);
+  if (suspect(tensor)) suspect_.insert(state.next);
 }
 
 void Memory::unlist(TensorIndex tensor) {
@@ -37,6 +41,7 @@ void Memory::unlist(TensorIndex tensor) {
   missing_.erase(next);
   droppable_.erase(next);
   cleanable_.erase(next);
+  suspect_.erase(next);
 }
 
 void Memory::relist(TensorIndex tensor) {
@@ -76,6 +81,7 @@ TensorIndex Memory::farthest(const PositionSet& set, Position after) const {
 
 TensorIndex Memory::farthest_droppable(Position after) const { return farthest(droppable_, after); }
 TensorIndex Memory::farthest_cleanable(Position after) const { return farthest(cleanable_, after); }
+TensorIndex Memory::farthest_suspect(Position after) const { return farthest(suspect_, after); }
 
 bool Memory::inputs_resident(KernelIndex kernel) const {
   for (const Use& use : step_.uses(kernel)) {
@@ -90,8 +96,10 @@ void Memory::admit(KernelIndex kernel) {
     TensorState& state = tensors_[use.tensor];
     unlist(use.tensor);
     if (use.birth) {
+      state.dying += state.resident;  // of the last step, its last kernel being still under way
       state.exists = true;
       state.resident = state.size;
+      state.dirty = state.suspect = 0;
       free_ -= state.size;
     } else {
       add_resident(state.next, -state.resident);
@@ -99,7 +107,7 @@ void Memory::admit(KernelIndex kernel) {
     const bool touched = use.writes || !writes_known_;
     if (use.writes) state.dirty = state.size;
     if (touched) state.suspect = state.size;
-    if (touched) ++state.touches;
+    if (touched || use.birth) ++state.touches;
     state.write_pins += touched ? 1 : 0;
     ++state.pins;
     state.last = position;
@@ -117,7 +125,9 @@ void Memory::complete(KernelIndex kernel) {
     unlist(use.tensor);
     --state.pins;
     state.write_pins -= use.writes || !writes_known_ ? 1 : 0;
-    if (use.death) {
+    if (use.death && state.dying > 0) {
+      free_ += std::exchange(state.dying, 0);
+    } else if (use.death) {
       free_ += state.resident;
       state.exists = false;
       state.resident = state.dirty = state.suspect = 0;

@@ -20,6 +20,7 @@ struct TensorState {
   std::int64_t resident = 0;
   std::int64_t incoming = 0;  // on the link or being mapped, right behind `resident`
   std::int64_t dirty = 0;
+  std::int64_t dying = 0;    // of the life before, while its last kernel runs
   std::int64_t suspect = 0;  // touched since it last was known to equal its copy; never less than `dirty`
   Position next = kNoPosition;
   Position last = kNoPosition;
@@ -55,10 +56,20 @@ class Memory {
   [[nodiscard]] TensorIndex nearest_missing() const;
   // The tensor with bytes that may be dropped now, next used last of all and not before `after`.
   [[nodiscard]] TensorIndex farthest_droppable(Position after) const;
-  // The same of tensors with bytes that may be copied out.
+  // The same of tensors with bytes that must be copied out before they may go,
   [[nodiscard]] TensorIndex farthest_cleanable(Position after) const;
+  // and of tensors with bytes that must be compared first.
+  [[nodiscard]] TensorIndex farthest_suspect(Position after) const;
   // Bytes in HBM of tensors next used at or behind `after`.
   [[nodiscard]] std::int64_t resident_behind(Position after) const;
+  [[nodiscard]] bool cleanable(TensorIndex tensor) const {
+    const TensorState& state = tensors_[tensor];
+    return state.exists && state.write_pins == 0 && !state.checking && state.dirty > 0;
+  }
+  [[nodiscard]] bool suspect(TensorIndex tensor) const {
+    const TensorState& state = tensors_[tensor];
+    return state.exists && state.write_pins == 0 && !state.checking && state.suspect > state.dirty;
+  }
   [[nodiscard]] bool inputs_resident(KernelIndex kernel) const;
   [[nodiscard]] std::int64_t droppable(TensorIndex tensor) const {
     return tensors_[tensor].resident - tensors_[tensor].suspect;
@@ -87,8 +98,8 @@ class Memory {
 
   const Step& step_;
   std::vector<TensorState> tensors_;
-  PositionSet missing_, droppable_, cleanable_;  // by next use
-  std::vector<std::int64_t> resident_tree_;      // Fenwick tree of resident bytes by next use
+  PositionSet missing_, droppable_, cleanable_, suspect_;  // by next use
+  std::vector<std::int64_t> resident_tree_;                // Fenwick tree of resident bytes by next use
   std::int64_t resident_total_ = 0;
   std::int64_t capacity_;
   std::int64_t free_;

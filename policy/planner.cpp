@@ -8,14 +8,15 @@ namespace {
 
 constexpr double kGuardSeconds = 0.1;
 constexpr int kPasses = 2;
+constexpr Bytes kPlanningBlock = 32_MiB;
+constexpr std::uint64_t kBlocksAtLeast = 512;
 constexpr double kWorseAllowed = 1.0005;  // a later pass moves fewer bytes: keep it at the same speed
 
 // Bytes to have copied out from each use on until the tensor is next written, and by when.
-void derive_cleaning(const Step& step, const StepRecord& record, bool writes_known, Plan& plan) {
+void derive_cleaning(const Step& step, const StepRecord& record, Plan& plan) {
   const Position n = step.positions();
-  plan.need = record.dropped;
+  plan.dropped = plan.need = record.dropped;
   plan.due = record.first_drop;
-  if (!writes_known) return;
   for (Position i = 2 * n; i-- > 0;) {
     const Use& use = step.use(i % n);
     if (use.next == kNoPosition || use.death || step.use(use.next).writes) continue;
@@ -45,11 +46,19 @@ void derive_gates(const Step& step, const StepRecord& record, double rate, doubl
   }
 }
 
+// Planned in coarser blocks than are moved, as long as they are small against all there is.
+Machine planning_machine(const Step& step, const Machine& machine) {
+  Machine coarse = machine;
+  const Bytes fine(static_cast<std::uint64_t>(step.peak()) / kBlocksAtLeast);
+  coarse.block = std::max(machine.block, std::min(kPlanningBlock, round_up(fine, machine.block)));
+  return coarse;
+}
+
 }  // namespace
 
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds) {
   Plan plan;
-  derive_cleaning(step, record, machine.writes_known, plan);
+  derive_cleaning(step, record, plan);
   derive_gates(step, record, machine.link.in_duplex, guard_seconds, plan);
   plan.greedy = false;
   return plan;
@@ -61,15 +70,19 @@ Planned::Planned(const Step& step, const Plan& plan, bool writes_known)
 void Planned::begin(const Memory& memory, std::int64_t block) {
   Greedy::begin(memory, block);
   cleanings_ = {};
+  checks_ = {};
   completed_ = 0;
 }
 
 void Planned::completed(KernelIndex kernel) {
   for (Position position = step_.begin(kernel); position < step_.end(kernel); ++position) {
     const Use& use = step_.use(position);
-    const bool touched = use.writes || !writes_known_;
-    if (!touched || use.death || plan_.need[position] == 0) continue;
-    cleanings_.push({completed_ + plan_.due[position], use.tensor});
+    if (use.death) continue;
+    if (!writes_known_ && plan_.dropped[position] > 0) checks_.push({use.tensor, position});
+    // Where writes are unknown every touch makes a copy under way void: it must be begun anew.
+    if ((use.writes || !writes_known_) && plan_.need[position] > 0) {
+      cleanings_.push({completed_ + plan_.due[position], use.tensor});
+    }
   }
   ++completed_;
 }
@@ -78,11 +91,25 @@ TensorIndex Planned::next_clean(const Moment& /*moment*/) {
   while (!cleanings_.empty()) {
     const TensorIndex tensor = cleanings_.top().tensor;
     const TensorState& state = (*memory_)[tensor];
-    const bool idle = state.exists && state.write_pins == 0 && !state.checking && state.suspect > 0;
-    if (idle && plan_.need[state.last] > state.size - state.suspect) return tensor;
+    if (memory_->cleanable(tensor) && plan_.need[state.last] > state.size - state.dirty) return tensor;
     cleanings_.pop();
   }
   return kNoTensor;
+}
+
+TensorIndex Planned::next_check(const Moment& /*moment*/) {
+  while (!checks_.empty()) {
+    const Check check = checks_.front();
+    checks_.pop();
+    const TensorState& state = (*memory_)[check.tensor];
+    if (state.last == check.last && memory_->suspect(check.tensor)) return check.tensor;
+  }
+  return kNoTensor;
+}
+
+std::int64_t Planned::wanted_clean(TensorIndex tensor) const {
+  const TensorState& state = (*memory_)[tensor];
+  return std::max(plan_.dropped[state.last], state.size - state.suspect + 1);
 }
 
 bool Planned::due(KernelIndex kernel) const {
@@ -98,13 +125,18 @@ Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, con
   return Simulator(step, machine, planned, run).run();
 }
 
-Plan make_plan(const Step& step, const Machine& machine) {
+// Where writes are unknown the greedy pass is made as if they were known: it would fingerprint everything.
+Plan make_plan(const Step& step, const Machine& real) {
+  const Machine machine = planning_machine(step, real);
   StepRecord record;
   Plan best;
-  Run run{.steps = 3, .record = &record};
+  const Run run{.steps = 3, .record = &record};
   const Outcome greedy = run_plan(step, machine, best, run);
-  best.seconds = greedy.step_seconds;
-  for (int pass = 0; pass < kPasses && greedy.feasible; ++pass) {
+  best.seconds = greedy.feasible ? greedy.step_seconds : std::numeric_limits<double>::infinity();
+  Machine known = machine;
+  known.writes_known = true;
+  if (!machine.writes_known) run_plan(step, known, Plan(), run);
+  for (int pass = 0; pass < kPasses; ++pass) {
     Plan plan = derive_plan(step, record, machine, kGuardSeconds);
     const Outcome outcome = run_plan(step, machine, plan, run);
     if (!outcome.feasible || outcome.step_seconds > best.seconds * kWorseAllowed) continue;

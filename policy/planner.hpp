@@ -13,11 +13,12 @@
 namespace tencache::policy {
 
 struct Plan {
-  std::vector<std::int64_t> need;   // per use: bytes to have copied out before the tensor is written again
-  std::vector<std::uint32_t> due;   // per use: kernels from it to the first drop that needs them
-  std::vector<std::uint32_t> lead;  // per kernel: so many kernels ahead its fetches may displace others
-  bool greedy = true;               // nothing was found that beats it
-  double seconds = 0;               // the simulated step
+  std::vector<std::int64_t> dropped;  // per use: bytes dropped before the tensor's next use
+  std::vector<std::int64_t> need;     // per use: bytes to have copied out before the tensor is written again
+  std::vector<std::uint32_t> due;     // per use: kernels from it to the first drop that needs them
+  std::vector<std::uint32_t> lead;    // per kernel: so many kernels ahead its fetches may displace others
+  bool greedy = true;                 // nothing was found that beats it
+  double seconds = 0;                 // the simulated step
 };
 
 class Planned final : public Greedy {
@@ -26,6 +27,8 @@ class Planned final : public Greedy {
   void begin(const Memory& memory, std::int64_t block) override;
   void completed(KernelIndex kernel) override;
   TensorIndex next_clean(const Moment& moment) override;
+  TensorIndex next_check(const Moment& moment) override;
+  [[nodiscard]] std::int64_t wanted_clean(TensorIndex tensor) const override;
 
  protected:
   [[nodiscard]] bool due(KernelIndex kernel) const override;
@@ -39,12 +42,17 @@ class Planned final : public Greedy {
   const Step& step_;
   const Plan& plan_;
   std::priority_queue<Cleaning, std::vector<Cleaning>, std::greater<>> cleanings_;
+  struct Check {
+    TensorIndex tensor;
+    Position last;  // the use after which it is due
+  };
+  std::queue<Check> checks_;
   std::uint64_t completed_ = 0;
   bool writes_known_;
 };
 
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);
-Plan make_plan(const Step& step, const Machine& machine);
+Plan make_plan(const Step& step, const Machine& real);
 // The steady step under the plan, or under greedy where that is what the plan says.
 Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run);
 

@@ -72,6 +72,9 @@ Outcome Simulator::summary() const {
     outcome.step_seconds += outcome.steps[i] / counted;
   outcome.bytes_in = bytes_in_ / counted;
   outcome.bytes_out = bytes_out_ / counted;
+  const LinkRates& link = machine_.link;
+  outcome.measured_link = {in_alone_.rate(link.in_alone), out_alone_.rate(link.out_alone),
+                           in_duplex_.rate(link.in_duplex), out_duplex_.rate(link.out_duplex)};
   outcome.hit_rate = touched_ > 0 ? hits_ / touched_ : 1;
   return outcome;
 }
@@ -83,6 +86,7 @@ void Simulator::settle() {
   if (gpu_.empty()) count_hits();
   try_fetch();
   try_clean();
+  try_check();
 }
 
 // Bytes of the next kernel that are there when the GPU would run it.
@@ -137,7 +141,7 @@ void Simulator::admit(KernelIndex kernel) {
   strategy_.admitted(kernel);
   const double start = std::max(now_, work_end_);
   work_end_ = start + duration(kernel);
-  gpu_.push_back({work_end_, kernel, kNoTensor, 0});
+  gpu_.push_back({work_end_, kernel, kNoTensor, 0, 0});
   const bool of_recorded_step = started_ / step_.kernels() + 1 == run_.steps;
   if (of_recorded_step && run_.record != nullptr) run_.record->start[kernel] = start - step_start_;
   if (of_recorded_step && run_.schedule != nullptr) {
@@ -216,22 +220,39 @@ void Simulator::try_clean() {
   if (tensor != kNoTensor) start_clean(tensor);
 }
 
-// Copies a block out. Bytes that only might have changed are compared by fingerprint first.
+void Simulator::try_check() {
+  if (machine_.writes_known) return;
+  for (;;) {
+    TensorIndex tensor = strategy_.next_check(moment());
+    if (tensor == kNoTensor && short_of_room_ && gpu_.empty())
+      tensor = memory_.farthest_suspect(memory_.front());
+    if (tensor == kNoTensor) return;
+    start_check(tensor);
+  }
+}
+
 void Simulator::start_clean(TensorIndex tensor) {
   const TensorState& state = memory_[tensor];
-  const bool compare = state.dirty < state.suspect;
-  const std::int64_t first = compare ? state.dirty : last_block(state.dirty, block_);
-  const std::int64_t bytes = (compare ? state.suspect : state.dirty) - first;
-  if (machine_.fingerprint_rate > 0) {
-    work_end_ = std::max(now_, work_end_) + static_cast<double>(bytes) / machine_.fingerprint_rate;
-    gpu_.push_back({work_end_, 0, compare ? tensor : kNoTensor - 1, state.touches});
-  }
-  if (compare) {
-    memory_.set_checking(tensor, true);
-    return;
-  }
+  const std::int64_t first = last_block(state.dirty, block_);
+  const std::int64_t bytes = state.dirty - first;
+  if (machine_.fingerprint_rate > 0) fingerprint(kNoTensor - 1, first, bytes);  // to compare with later
   if (recording() && run_.record != nullptr) run_.record->cleaned[state.last] += bytes;
   out_ = {true, tensor, first, bytes, static_cast<double>(bytes), now_, 0, state.touches};
+}
+
+// Compares bytes that only might have changed with their copy.
+void Simulator::start_check(TensorIndex tensor) {
+  const TensorState& state = memory_[tensor];
+  const std::int64_t unwanted = state.size - strategy_.wanted_clean(tensor);
+  const std::int64_t first = std::max(state.dirty, std::min(unwanted, state.suspect - 1) / block_ * block_);
+  fingerprint(tensor, first, state.suspect - first);
+  memory_.set_checking(tensor, true);
+}
+
+void Simulator::fingerprint(TensorIndex tensor, std::int64_t first, std::int64_t bytes) {
+  work_end_ = std::max(now_, work_end_) + static_cast<double>(bytes) / machine_.fingerprint_rate;
+  gpu_.push_back(
+      {work_end_, 0, tensor, tensor < memory_.step().tensors() ? memory_[tensor].touches : 0, first});
 }
 
 // Nothing is under way and the next kernel cannot be let in: the strategy has painted itself into a corner.
@@ -243,6 +264,9 @@ bool Simulator::break_deadlock() {
     drop(tensor);
   } else if (tensor = memory_.farthest_cleanable(after); tensor != kNoTensor) {
     start_clean(tensor);
+    return true;
+  } else if (tensor = memory_.farthest_suspect(after); tensor != kNoTensor) {
+    start_check(tensor);
     return true;
   }
   const TensorIndex missing = memory_.nearest_missing();
@@ -276,12 +300,22 @@ void Simulator::advance(double to) {
   const double in = rate_in() * passed;
   const double out = rate_out() * passed;
   now_ = to;
+  measure(passed);
   if (in_.active) in_.remaining -= in;
   if (out_.active) out_.remaining -= out;
   if (in_.active && in_.remaining < kNothingLeft) finish_fetch();
   if (out_.active && out_.remaining < kNothingLeft) finish_clean();
   while (!mapper_.empty() && mapper_.front().end <= now_) finish_mapping();
   while (!gpu_.empty() && gpu_.front().end <= now_) finish_gpu_work();
+}
+
+void Simulator::measure(double seconds) {
+  const auto add = [&](Busy& busy, double rate) {
+    busy.bytes += rate * seconds;
+    busy.seconds += seconds;
+  };
+  if (in_.active) add(out_.active ? in_duplex_ : in_alone_, rate_in());
+  if (out_.active) add(in_.active ? out_duplex_ : out_alone_, rate_out());
 }
 
 void Simulator::finish_fetch() {
@@ -304,7 +338,8 @@ void Simulator::finish_clean() {
   if (memory_[out_.tensor].touches != out_.touches) return;  // void: written meanwhile
   log(Move::Kind::kWrite, out_.tensor, out_.first + out_.before_step, out_.bytes - out_.before_step,
       out_.start);
-  memory_.set_clean_from(out_.tensor, out_.first, out_.first);
+  const TensorState& state = memory_[out_.tensor];
+  memory_.set_clean_from(out_.tensor, out_.first, state.suspect > state.dirty ? state.suspect : out_.first);
 }
 
 void Simulator::finish_gpu_work() {
@@ -320,7 +355,7 @@ void Simulator::finish_gpu_work() {
 void Simulator::finish_fingerprint(const GpuWork& work) {
   memory_.set_checking(work.fingerprint, false);
   const TensorState& state = memory_[work.fingerprint];
-  if (state.touches == work.touches) memory_.set_clean_from(work.fingerprint, state.dirty, state.dirty);
+  if (state.touches == work.touches) memory_.set_clean_from(work.fingerprint, state.dirty, work.first);
 }
 
 void Simulator::end_step() {

@@ -54,7 +54,8 @@ struct Outcome {
   double step_seconds = 0;  // mean of the steps after the first two
   double bytes_in = 0;      // a step, likewise
   double bytes_out = 0;
-  double hit_rate = 1;  // bytes in HBM when the GPU was ready for them, of all bytes touched
+  double hit_rate = 1;      // bytes in HBM when the GPU was ready for them, of all bytes touched
+  LinkRates measured_link;  // from the copies made; the machine's own where none was
   std::vector<double> steps;
 };
 
@@ -87,6 +88,7 @@ class Simulator {
     KernelIndex kernel;       // or
     TensorIndex fingerprint;  // kNoTensor for a kernel
     std::uint32_t touches;
+    std::int64_t first;  // of the bytes compared
   };
   struct Mapping {
     double end;
@@ -104,11 +106,15 @@ class Simulator {
   void drop(TensorIndex tensor);
   void start_fetch(TensorIndex tensor, std::int64_t bytes);
   void start_clean(TensorIndex tensor);
+  void try_check();
+  void start_check(TensorIndex tensor);
+  void fingerprint(TensorIndex tensor, std::int64_t first, std::int64_t bytes);
   bool break_deadlock();
   bool stuck();
 
   [[nodiscard]] double next_event() const;
   void advance(double to);
+  void measure(double seconds);
   void finish_fetch();
   void finish_clean();
   void finish_mapping();
@@ -161,6 +167,11 @@ class Simulator {
   double step_start_ = 0;
   double bytes_in_ = 0, bytes_out_ = 0, touched_ = 0, hits_ = 0;
   Outcome outcome_;
+  struct Busy {
+    double bytes = 0, seconds = 0;
+    [[nodiscard]] double rate(double otherwise) const { return seconds > 0 ? bytes / seconds : otherwise; }
+  };
+  Busy in_alone_, out_alone_, in_duplex_, out_duplex_;
 };
 
 }  // namespace tencache::policy

@@ -30,6 +30,12 @@ class Strategy {
   virtual TensorIndex next_fetch(const Moment& moment) = 0;
   // The link out of HBM is idle: a tensor to copy a block of out, or kNoTensor.
   virtual TensorIndex next_clean(const Moment& moment) = 0;
+  // Where writes are unknown: a suspect tensor to compare with its copy, or kNoTensor. It takes GPU time.
+  virtual TensorIndex next_check(const Moment& /*moment*/) { return kNoTensor; }
+  // How many bytes of the tensor that next_check() named are to be clean; the rest is not compared.
+  [[nodiscard]] virtual std::int64_t wanted_clean(TensorIndex tensor) const {
+    return (*memory_)[tensor].size;
+  }
   // Room is needed for something whose kernel ends at position `after`: a tensor that is droppable, or none.
   virtual TensorIndex victim(const Moment& /*moment*/, Position after) {
     return memory_->farthest_droppable(after);

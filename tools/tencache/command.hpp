@@ -21,6 +21,7 @@ struct Command {
 int run(Arguments arguments);
 int doctor(Arguments arguments);
 int options(Arguments arguments);
+int simulate(Arguments arguments);
 int version(Arguments arguments);
 int help(Arguments arguments);
 

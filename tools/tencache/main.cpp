@@ -13,6 +13,8 @@ constexpr Command kCommands[] = {
     {"doctor", "doctor [--json]", "check what this machine can do, and say how to mend what it cannot",
      doctor},
     {"options", "options [--markdown]", "every option, its value now and its help", options},
+    {"simulate", "simulate TRACE --hbm BYTES --h2d RATE --d2h RATE",
+     "run a recorded step under every policy, and the bound beside them", simulate},
     {"version", "version", "this version", version},
     {"help", "help", "this text", help},
 };

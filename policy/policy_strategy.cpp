@@ -1,0 +1,113 @@
+#include "policy/policy_strategy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/machine.hpp"
+
+namespace tencache::policy {
+namespace {
+
+Bytes bytes(std::int64_t count) { return Bytes(static_cast<std::uint64_t>(count)); }
+
+}  // namespace
+
+void PolicyStrategy::begin(const Memory& memory, std::int64_t block) {
+  Strategy::begin(memory, block);
+  const Step& step = memory.step();
+  for (TensorIndex tensor = 0; tensor < step.tensors(); ++tensor) {
+    first_.push_back(static_cast<ExtentIndex>(tensor_of_.size()));
+    const std::int64_t blocks = (step.size(tensor) + block - 1) / block;
+    tensor_of_.insert(tensor_of_.end(), static_cast<std::size_t>(blocks), tensor);
+  }
+  first_.push_back(static_cast<ExtentIndex>(tensor_of_.size()));
+  extents_.resize(tensor_of_.size());
+  for (TensorIndex tensor = 0; tensor < step.tensors(); ++tensor) {
+    if (step.persistent(tensor)) create(tensor);
+  }
+}
+
+void PolicyStrategy::create(TensorIndex tensor) {
+  const std::int64_t size = memory_->step().size(tensor);
+  for (ExtentIndex extent = first_[tensor]; extent < first_[tensor + 1]; ++extent) {
+    const std::int64_t offset = block_ * (extent - first_[tensor]);
+    policy_->extent_created(
+        {extent, tensor, creations_, bytes(size), bytes(offset), bytes(std::min(block_, size - offset))});
+  }
+  ++creations_;
+}
+
+void PolicyStrategy::admitted(KernelIndex kernel) {
+  touched_.clear();
+  for (const Use& use : memory_->step().uses(kernel)) {
+    if (use.birth) create(use.tensor);
+    for (ExtentIndex e = first_[use.tensor]; e < first_[use.tensor + 1]; ++e) touched_.push_back(e);
+  }
+  policy_->access({++accesses_, 0, {}, kernel, false, touched_, touched_});
+}
+
+void PolicyStrategy::completed(KernelIndex kernel) {
+  policy_->completed(++ended_, {}, {});
+  for (const Use& use : memory_->step().uses(kernel)) {
+    if (!use.death) continue;
+    for (ExtentIndex e = first_[use.tensor]; e < first_[use.tensor + 1]; ++e) policy_->extent_destroyed(e);
+  }
+}
+
+void PolicyStrategy::describe(TensorIndex tensor, bool held) {
+  const TensorState& state = (*memory_)[tensor];
+  for (ExtentIndex extent = first_[tensor]; extent < first_[tensor + 1]; ++extent) {
+    const std::int64_t offset = block_ * (extent - first_[tensor]);
+    const bool here = offset < state.resident;
+    extents_[extent] = {here ? Tier::kHbm : Tier::kHost,
+                        state.exists,
+                        !here || offset >= state.suspect,
+                        state.incoming > 0 && offset >= state.resident,
+                        held,
+                        bytes(std::min(block_, state.size - offset))};
+  }
+}
+
+// Held: what a kernel under way touches, and what is needed before `after`.
+Residency PolicyStrategy::residency(const Moment& moment, Position after) {
+  for (TensorIndex tensor = 0; tensor < memory_->step().tensors(); ++tensor) {
+    const TensorState& state = (*memory_)[tensor];
+    const bool needed = state.next == kNoPosition || memory_->ahead(state.next) < after;
+    describe(tensor, state.pins > 0 || state.incoming > 0 || needed);
+  }
+  return {extents_, bytes(std::max<std::int64_t>(0, memory_->free())), bytes(memory_->capacity()),
+          Machine::kUnlimited, Nanoseconds(static_cast<std::uint64_t>(moment.now * 1e9))};
+}
+
+TensorIndex PolicyStrategy::next_fetch(const Moment& moment) {
+  const TensorIndex tensor = memory_->nearest_missing();
+  if (tensor == kNoTensor) return kNoTensor;
+  const bool waited_for = memory_->step().use((*memory_)[tensor].next).kernel == memory_->next_kernel();
+  if (moment.stalled && waited_for) return tensor;
+  const auto extent = policy_->next_fetch(residency(moment, memory_->front()));
+  return extent ? tensor_of(*extent) : kNoTensor;
+}
+
+TensorIndex PolicyStrategy::next_clean(const Moment& moment) {
+  if (leaving_ != kNoTensor) {
+    const TensorIndex leaving = std::exchange(leaving_, kNoTensor);
+    return memory_->cleanable(leaving) ? leaving : kNoTensor;
+  }
+  const auto extent = policy_->next_clean(residency(moment, memory_->front()));
+  return extent ? tensor_of(*extent) : kNoTensor;
+}
+
+TensorIndex PolicyStrategy::next_check(const Moment& /*moment*/) {
+  return leaving_ != kNoTensor && memory_->suspect(leaving_) ? leaving_ : kNoTensor;
+}
+
+TensorIndex PolicyStrategy::victim(const Moment& moment, Position after) {
+  const auto extent = policy_->victim(residency(moment, after));
+  if (!extent) return kNoTensor;
+  const TensorIndex tensor = tensor_of(*extent);
+  if (memory_->droppable(tensor) > 0) return tensor;
+  leaving_ = tensor;
+  return kNoTensor;
+}
+
+}  // namespace tencache::policy

@@ -1,0 +1,41 @@
+// Runs a Policy, the very object that the runtime uses, in the simulator: every tensor is an allocation, its
+// blocks are the extents. Thread rule and failure rule as in strategy.hpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "policy/policy.hpp"
+#include "policy/strategy.hpp"
+
+namespace tencache::policy {
+
+class PolicyStrategy final : public Strategy {
+ public:
+  explicit PolicyStrategy(std::unique_ptr<Policy> policy) : policy_(std::move(policy)) {}
+  void begin(const Memory& memory, std::int64_t block) override;
+  void admitted(KernelIndex kernel) override;
+  void completed(KernelIndex kernel) override;
+  TensorIndex next_fetch(const Moment& moment) override;
+  TensorIndex next_clean(const Moment& moment) override;
+  TensorIndex next_check(const Moment& moment) override;
+  TensorIndex victim(const Moment& moment, Position after) override;
+
+ private:
+  void create(TensorIndex tensor);
+  void describe(TensorIndex tensor, bool held);
+  [[nodiscard]] Residency residency(const Moment& moment, Position after);
+  [[nodiscard]] TensorIndex tensor_of(ExtentIndex extent) const { return tensor_of_[extent]; }
+
+  std::unique_ptr<Policy> policy_;
+  std::vector<ExtentIndex> first_;      // per tensor, and one more
+  std::vector<TensorIndex> tensor_of_;  // per extent
+  std::vector<ExtentState> extents_;
+  std::vector<ExtentIndex> touched_;
+  std::uint64_t accesses_ = 0;
+  std::uint64_t creations_ = 0;
+  std::uint64_t ended_ = 0;
+  TensorIndex leaving_ = kNoTensor;
+};
+
+}  // namespace tencache::policy
