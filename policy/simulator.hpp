@@ -4,7 +4,9 @@
 // caller. Failure rule: a kernel that cannot fit gives Outcome::feasible = false.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -73,6 +75,11 @@ class Simulator {
   Outcome run();
 
  private:
+  // Whole bytes that a copy under way has moved.
+  template <class Copy>
+  static std::int64_t moved(const Copy& copy) {
+    return copy.bytes - static_cast<std::int64_t>(std::ceil(std::min(copy.remaining, double(copy.bytes))));
+  }
   struct Copy {
     bool active = false;
     TensorIndex tensor = kNoTensor;
