@@ -22,6 +22,7 @@ void PolicyStrategy::begin(const Memory& memory, std::int64_t block) {
   }
   first_.push_back(static_cast<ExtentIndex>(tensor_of_.size()));
   extents_.resize(tensor_of_.size());
+  described_.assign(step.tensors(), {});
   for (TensorIndex tensor = 0; tensor < step.tensors(); ++tensor) {
     if (step.persistent(tensor)) create(tensor);
   }
@@ -73,7 +74,11 @@ Residency PolicyStrategy::residency(const Moment& moment, Position after) {
   for (TensorIndex tensor = 0; tensor < memory_->step().tensors(); ++tensor) {
     const TensorState& state = (*memory_)[tensor];
     const bool needed = state.next == kNoPosition || memory_->ahead(state.next) < after;
-    describe(tensor, state.pins > 0 || state.incoming > 0 || needed);
+    const Described now{state.resident, state.incoming, state.suspect, state.exists,
+                        state.pins > 0 || state.incoming > 0 || needed};
+    if (now == described_[tensor]) continue;
+    described_[tensor] = now;
+    describe(tensor, now.held);
   }
   return {extents_, bytes(std::max<std::int64_t>(0, memory_->free())), bytes(memory_->capacity()),
           Machine::kUnlimited, Nanoseconds(static_cast<std::uint64_t>(moment.now * 1e9))};

@@ -27,10 +27,21 @@ class PolicyStrategy final : public Strategy {
   [[nodiscard]] Residency residency(const Moment& moment, Position after);
   [[nodiscard]] TensorIndex tensor_of(ExtentIndex extent) const { return tensor_of_[extent]; }
 
+  // What extents_ was last made from, so that only what has changed is described anew.
+  struct Described {
+    std::int64_t resident = -1;
+    std::int64_t incoming = 0;
+    std::int64_t suspect = 0;
+    bool exists = false;
+    bool held = false;
+    bool operator==(const Described&) const = default;
+  };
+
   std::unique_ptr<Policy> policy_;
   std::vector<ExtentIndex> first_;      // per tensor, and one more
   std::vector<TensorIndex> tensor_of_;  // per extent
   std::vector<ExtentState> extents_;
+  std::vector<Described> described_;  // per tensor
   std::vector<ExtentIndex> touched_;
   std::uint64_t accesses_ = 0;
   std::uint64_t creations_ = 0;
