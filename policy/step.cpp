@@ -80,10 +80,8 @@ void Step::count_bytes() {
   for (TensorIndex tensor = 0; tensor < size_.size(); ++tensor) {
     if (persistent_[tensor] != 0 && first_use_[tensor] != kNoPosition) persistent_bytes_ += size_[tensor];
   }
-}
-
-std::int64_t Step::peak() const {
-  return persistent_bytes_ + *std::max_element(transient_live_.begin(), transient_live_.end());
+  peak_ = persistent_bytes_;
+  if (!transient_live_.empty()) peak_ += *std::max_element(transient_live_.begin(), transient_live_.end());
 }
 
 }  // namespace tencache::policy

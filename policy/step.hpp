@@ -54,7 +54,7 @@ class Step {
   [[nodiscard]] std::int64_t touched(KernelIndex kernel) const { return touched_[kernel]; }
   [[nodiscard]] std::int64_t persistent_bytes() const { return persistent_bytes_; }
   // The most bytes alive at once: with this much HBM nothing ever moves.
-  [[nodiscard]] std::int64_t peak() const;
+  [[nodiscard]] std::int64_t peak() const { return peak_; }
 
  private:
   void add_uses(const Trace& trace);
@@ -69,6 +69,7 @@ class Step {
   std::vector<double> seconds_, host_gap_, start_;
   std::vector<std::int64_t> births_, transient_live_, touched_;
   std::int64_t persistent_bytes_ = 0;
+  std::int64_t peak_ = 0;
 };
 
 }  // namespace tencache::policy
