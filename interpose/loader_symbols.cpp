@@ -76,18 +76,20 @@ struct Search {
   const char* symbol;
   bool passed_us = false;
   void* found = nullptr;
+  void* found_before_us = nullptr;
 };
 
 int visit_object(dl_phdr_info* object, std::size_t, void* data) {
   auto* search = static_cast<Search*>(data);
-  if (!search->passed_us) {
-    search->passed_us = contains(*object, reinterpret_cast<const void*>(&next_definition));
+  if (!search->passed_us && contains(*object, reinterpret_cast<const void*>(&next_definition))) {
+    search->passed_us = true;
     return 0;
   }
   const Elf64_Sym* symbol = look_up(tables_of(*object), search->symbol);
   if (symbol == nullptr) return 0;
-  search->found = reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value);
-  return 1;
+  void*& place = search->passed_us ? search->found : search->found_before_us;
+  if (place == nullptr) place = reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value);
+  return search->passed_us ? 1 : 0;
 }
 
 }  // namespace
@@ -95,7 +97,7 @@ int visit_object(dl_phdr_info* object, std::size_t, void* data) {
 void* next_definition(const char* symbol) noexcept {
   Search search{symbol};
   dl_iterate_phdr(visit_object, &search);
-  return search.found;
+  return search.found != nullptr ? search.found : search.found_before_us;
 }
 
 }  // namespace tencache::interpose

@@ -25,6 +25,12 @@ def a_figure_has_value_unit_and_aim():
     assert figures["alloc.pair_ns"]["value"] > 0
 
 
+def what_a_launch_costs_more_is_measured_in_one_process():
+    run, figures = bench(BUILD, "launch")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert figures["launch.added_ns"]["unit"] == "ns"
+
+
 def what_cannot_be_measured_is_no_figure():
     with tempfile.TemporaryDirectory() as nothing_built:
         run, figures = bench(nothing_built, "alloc.pair")
@@ -32,7 +38,8 @@ def what_cannot_be_measured_is_no_figure():
     assert "not measured: " in run.stdout and "is not built" in run.stdout, run.stdout
 
 
-TESTS = [a_figure_has_value_unit_and_aim, what_cannot_be_measured_is_no_figure]
+TESTS = [a_figure_has_value_unit_and_aim, what_a_launch_costs_more_is_measured_in_one_process,
+         what_cannot_be_measured_is_no_figure]
 
 
 def main():

@@ -4,14 +4,16 @@
 
 namespace gpu_check {
 
-std::string DriverApi::open() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+std::string DriverApi::open(const char* library_name) {
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return dlerror();
 #define GPU_CHECK_LOOK_UP(symbol, parameters) \
   this->symbol = reinterpret_cast<decltype(this->symbol)>(dlsym(library, #symbol));
   GPU_CHECK_DRIVER_FUNCTIONS(GPU_CHECK_LOOK_UP)
 #undef GPU_CHECK_LOOK_UP
-  return cuInit == nullptr || cuMemCreate == nullptr ? "libcuda.so.1 is no driver, or an old one" : "";
+  return cuInit == nullptr || cuMemCreate == nullptr
+             ? std::string(library_name) + " is no driver, or an old one"
+             : "";
 }
 
 std::string DriverApi::name_of(Status status) const {

@@ -79,6 +79,7 @@ inline constexpr int kHostNumaId = 134;      // CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID
   X(cuStreamWaitEvent, (Stream, Event, unsigned))                                                            \
   X(cuStreamWaitValue32_v2, (Stream, Address, unsigned, unsigned))                                           \
   X(cuStreamWriteValue32_v2, (Stream, Address, unsigned, unsigned))                                          \
+  X(cuLaunchHostFunc, (Stream, void (*)(void*), void*))                                                      \
   X(cuEventCreate, (Event*, unsigned))                                                                       \
   X(cuEventDestroy_v2, (Event))                                                                              \
   X(cuEventRecord, (Event, Stream))                                                                          \
@@ -110,7 +111,7 @@ struct DriverApi {
 #undef GPU_CHECK_MEMBER
 
   // Empty on success.
-  std::string open();
+  std::string open(const char* library = "libcuda.so.1");
   [[nodiscard]] std::string name_of(Status status) const;
 };
 

@@ -6,9 +6,9 @@
 
 namespace gpu_check {
 
-Gpu::Gpu(const std::string& question, const AnswerWriter& out, Scale scale)
+Gpu::Gpu(const std::string& question, const AnswerWriter& out, Scale scale, const char* driver)
     : scale(scale), question_(question), out_(out) {
-  if (const std::string problem = api.open(); !problem.empty()) {
+  if (const std::string problem = api.open(driver); !problem.empty()) {
     text("stopped", problem);
     _exit(0);
   }

@@ -36,7 +36,7 @@ struct Scale {
 
 class Gpu {
  public:
-  Gpu(const std::string& question, const AnswerWriter& out, Scale scale);
+  Gpu(const std::string& question, const AnswerWriter& out, Scale scale, const char* driver = "libcuda.so.1");
 
   void number(const std::string& name, double value, const std::string& unit) const;
   void text(const std::string& name, const std::string& text) const;
