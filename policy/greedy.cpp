@@ -18,7 +18,8 @@ TensorIndex Greedy::next_fetch(const Moment& moment) {
   const std::int64_t room = std::min(block_, state.size - state.resident - state.incoming) +
                             look_ahead_.growth(memory_->next_kernel(), kernel);
   if (memory_->free() >= room) return tensor;
-  if (!due(kernel)) return kNoTensor;
+  // What a waiting kernel's births need must not go to a later one: the two would take it from each other.
+  if (moment.stalled || !due(kernel)) return kNoTensor;
   const Position after = memory_->end_of_kernel(state.next);
   return memory_->free() + memory_->resident_behind(after) >= room ? tensor : kNoTensor;
 }

@@ -60,8 +60,8 @@ bool Simulator::stuck() {
 
 Outcome Simulator::summary() const {
   Outcome outcome = outcome_;
-  const std::size_t first = run_.steps > 2 ? 2 : run_.steps - 1;
-  const double counted = static_cast<double>(run_.steps - first);
+  const std::uint32_t first = first_counted();
+  const double counted = run_.steps - first;
   for (std::size_t i = first; i < outcome.steps.size(); ++i)
     outcome.step_seconds += outcome.steps[i] / counted;
   outcome.bytes_in = bytes_in_ / counted;
@@ -87,7 +87,7 @@ void Simulator::settle() {
 void Simulator::count_hits() {
   if (counted_) return;
   counted_ = true;
-  if (steps_done_ < 2) return;
+  if (steps_done_ < first_counted()) return;
   for (const Use& use : step_.uses(memory_.next_kernel())) {
     touched_ += static_cast<double>(step_.size(use.tensor));
     hits_ += static_cast<double>(use.birth ? step_.size(use.tensor) : memory_[use.tensor].resident);
@@ -124,7 +124,7 @@ bool Simulator::prepare_births(KernelIndex kernel) {
 
 void Simulator::admit(KernelIndex kernel) {
   if (gpu_.empty()) count_hits();
-  if (!counted_ && steps_done_ >= 2) {
+  if (!counted_ && steps_done_ >= first_counted()) {
     touched_ += static_cast<double>(step_.touched(kernel));
     hits_ += static_cast<double>(step_.touched(kernel));
   }

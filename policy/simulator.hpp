@@ -53,7 +53,7 @@ struct StepRecord {
 
 struct Outcome {
   bool feasible = true;
-  double step_seconds = 0;  // mean of the steps after the first two
+  double step_seconds = 0;  // mean of the later half of the steps, never of the first two
   double bytes_in = 0;      // a step, likewise
   double bytes_out = 0;
   double hit_rate = 1;      // bytes in HBM when the GPU was ready for them, of all bytes touched
@@ -137,6 +137,9 @@ class Simulator {
 
   [[nodiscard]] bool window_open() const { return now_ >= work_end_ - run_ahead_; }
   [[nodiscard]] Moment moment() const { return {now_, started_, stalled_, short_of_room_}; }
+  [[nodiscard]] std::uint32_t first_counted() const {
+    return std::min(run_.steps - 1, std::max(2u, run_.steps / 2));
+  }
   [[nodiscard]] bool recording() const { return steps_done_ + 1 == run_.steps; }
   [[nodiscard]] double rate_in() const {
     return out_.active ? machine_.link.in_duplex : machine_.link.in_alone;

@@ -8,7 +8,7 @@ namespace tencache::policy {
 
 void Simulator::finish_fetch() {
   in_.active = false;
-  if (steps_done_ >= 2) bytes_in_ += static_cast<double>(in_.bytes);
+  if (steps_done_ >= first_counted()) bytes_in_ += static_cast<double>(in_.bytes);
   log(Move::Kind::kFetch, in_.tensor, in_.first + in_.before_step, in_.bytes - in_.before_step, in_.start);
   if (map_seconds_ == 0) return memory_.finish_fetch(in_.tensor, in_.bytes);
   mapper_end_ = std::max(mapper_end_, now_) + map_seconds_;
@@ -22,7 +22,7 @@ void Simulator::finish_mapping() {
 
 void Simulator::finish_clean() {
   out_.active = false;
-  if (steps_done_ >= 2) bytes_out_ += static_cast<double>(out_.bytes);
+  if (steps_done_ >= first_counted()) bytes_out_ += static_cast<double>(out_.bytes);
   if (memory_[out_.tensor].touches != out_.touches) return;  // void: written meanwhile
   log(Move::Kind::kWrite, out_.tensor, out_.first + out_.before_step, out_.bytes - out_.before_step,
       out_.start);

@@ -4,6 +4,7 @@
 
 #include "policy/planner.hpp"
 #include "policy/schedule.hpp"
+#include "policy/workload.hpp"
 #include "tests/policy/check_schedule.hpp"
 #include "tests/policy/random_trace.hpp"
 
@@ -75,6 +76,14 @@ TEST(Simulator, FingerprintsSaveTheCopiesOfBytesOnlyRead) {
   const Outcome outcome = simulate(Step(trace), machine);
   EXPECT_EQ(outcome.bytes_out, 0);
   EXPECT_NEAR(outcome.step_seconds, 0.024, 1e-12);
+}
+
+// A kernel that waits for room for its births, and a fetch for a later one that would take it.
+TEST(Simulator, BirthsAndFetchesDoNotTakeRoomFromEachOtherForEver) {
+  const Step step(find_workload("bert-large")->generate(*find_gpu("h100")));
+  const Bytes quarter(static_cast<std::uint64_t>(step.peak()) / 4);
+  const Machine machine{.hbm = quarter, .link = LinkRates::both_ways(15.754 * 1073741824)};
+  EXPECT_TRUE(simulate(step, machine).feasible);
 }
 
 class RandomTraces : public testing::TestWithParam<int> {};

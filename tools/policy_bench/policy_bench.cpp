@@ -112,7 +112,7 @@ class Bench {
   }
 
   policy::Outcome plan(const policy::Step& step, const policy::Machine& machine) const {
-    return policy::run_plan(step, machine, policy::make_plan(step, machine), {});
+    return policy::run_plan(step, machine, policy::make_plan(step, machine), {.steps = kSteadySteps});
   }
 
   void over_cells() {
@@ -209,6 +209,7 @@ class Bench {
     figure("policy.bandwidth_loss", std::max(0.0, 1 - bandwidth.geometric()), "", "<= 0.005");
   }
 
+  static constexpr std::uint32_t kSteadySteps = 16;  // some cells take half of them to settle
   static constexpr std::uint64_t kRandomSteps = 400;
   Arguments arguments_;
   std::vector<NamedStep> steps_;
