@@ -71,6 +71,7 @@ Copier::Progress Copier::poll(CUevent event) {
   const CUresult result = driver_->cuEventQuery(event);
   if (result == CUDA_ERROR_NOT_READY) return Progress::kRunning;
   free_events_.push_back(event);
+  if (result != CUDA_SUCCESS) failure_ = result;
   return result == CUDA_SUCCESS ? Progress::kDone : Progress::kFailed;
 }
 

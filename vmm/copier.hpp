@@ -27,6 +27,8 @@ class Copier {
   // Not ready, done, or failed; the event is taken back unless it is not ready.
   enum class Progress : std::uint8_t { kRunning, kDone, kFailed };
   Progress poll(CUevent event);
+  // What the driver said of a copy that was enqueued and failed: an error of the whole context.
+  [[nodiscard]] CUresult failure() const { return failure_; }
 
  private:
   explicit Copier(const Driver& driver) : driver_(&driver) {}
@@ -37,6 +39,7 @@ class Copier {
   CUstream out_ = nullptr;
   CUstream in_ = nullptr;
   std::vector<CUevent> free_events_;
+  CUresult failure_ = CUDA_SUCCESS;
 };
 
 }  // namespace tencache::vmm

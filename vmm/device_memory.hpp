@@ -51,6 +51,8 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t last_number();
   void context_waited(std::uint64_t number);
   [[nodiscard]] bool idle();
+  // A sticky error: the driver has the answer to everything from now on.
+  [[nodiscard]] bool context_lost() const { return state_.context_lost.load(std::memory_order_relaxed); }
 
   // While everything fits: see fast_path.hpp.
   bool enter_fast(CUstream stream, std::span<const CUdeviceptr> pointers) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/log.hpp"
+#include "src/driver/sticky.hpp"
 
 namespace tencache::vmm {
 
@@ -19,11 +20,13 @@ Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copi
       fast_path_(fast_path) {}
 
 bool Engine::turn() {
+  if (state_.context_lost) return polling_ = false;
   bool progress = poll_streams();
   progress |= retire_moves();
   progress |= look_for_addresses();
   progress |= serve();
   progress |= change_mappings();
+  if (lost_ != CUDA_SUCCESS) lose_context();
   const Lock lock(state_.mutex);
   polling_ = hbm_.in_use() > hbm_.budget() || !moves_.empty() || !in_census_.empty() ||
              !state_.waiting.empty() || state_.held > 0;
@@ -31,6 +34,20 @@ bool Engine::turn() {
   set_level(state_.statistics.host_bytes, state_.statistics.host_peak, host_.in_use());
   if (progress) state_.settled.notify_all();
   return progress;
+}
+
+void Engine::note(CUresult code) {
+  if (is_sticky(code)) lost_ = code;
+}
+
+// After a fault the driver answers every call with its code: nothing can be moved, nothing is worth waiting
+// for.
+void Engine::lose_context() {
+  log::warn("the context has failed (code {}): nothing is moved any more, the driver answers",
+            static_cast<int>(lost_));
+  const Lock lock(state_.mutex);
+  state_.context_lost = true;
+  state_.passive = true;
 }
 
 // ---- copies that ended
@@ -42,6 +59,7 @@ bool Engine::retire_moves() {
     any |= move.progress != Copier::Progress::kRunning;
   }
   if (!any) return false;
+  note(copier_.failure());
   const Lock lock(state_.mutex);
   for (const Move& move : moves_) {
     if (move.progress != Copier::Progress::kRunning) retire(move, move.progress == Copier::Progress::kDone);

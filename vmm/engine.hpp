@@ -44,6 +44,8 @@ class Engine {
 
   // Order of the program's work.
   bool poll_streams();
+  void note(CUresult code);
+  void lose_context();
   bool mark_streams();
   bool mark(StreamIndex index);
 
@@ -118,6 +120,7 @@ class Engine {
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;
   bool polling_ = false;
+  CUresult lost_ = CUDA_SUCCESS;  // the sticky error that the driver has answered
 };
 
 }  // namespace tencache::vmm

@@ -154,6 +154,7 @@ void Engine::enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const R
   if (event.ok()) {
     moves_.push_back(move);
   } else {
+    note(static_cast<CUresult>(event.status().driver_code()));
     retire(move, false);
   }
 }

@@ -19,7 +19,9 @@ bool Engine::poll_streams() {
   }
   std::vector<Look> done;
   for (std::size_t i = 0; i < looks.size(); ++i) {
-    if (driver_.cuEventQuery(looks[i].marker.event) != CUDA_ERROR_NOT_READY) {
+    const CUresult ended = driver_.cuEventQuery(looks[i].marker.event);
+    note(ended);
+    if (ended != CUDA_ERROR_NOT_READY) {
       done.push_back(looks[i]);
       continue;
     }
@@ -70,11 +72,16 @@ bool Engine::mark(StreamIndex index) {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   const bool capturing = driver_.cuStreamIsCapturing(handle, &capture) != CUDA_SUCCESS ||
                          capture != CU_STREAM_CAPTURE_STATUS_NONE;
-  const bool idle = !capturing && query_only && driver_.cuStreamQuery(handle) == CUDA_SUCCESS;
+  const CUresult ended = !capturing && query_only ? driver_.cuStreamQuery(handle) : CUDA_ERROR_NOT_READY;
+  const bool idle = ended == CUDA_SUCCESS;
+  note(ended);
   bool recorded = false;
   if (!capturing && !query_only) {
-    if (event == nullptr) driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-    recorded = event != nullptr && driver_.cuEventRecord(event, handle) == CUDA_SUCCESS;
+    CUresult result =
+        event == nullptr ? driver_.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) result = driver_.cuEventRecord(event, handle);
+    note(result);
+    recorded = result == CUDA_SUCCESS;
   }
   lock.lock();
   if (recorded) {

@@ -157,12 +157,13 @@ struct MemoryState {
   std::vector<CUevent> free_events;
   bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
   Learned learned;
-  std::vector<GroupIndex> held_by_all;  // their addresses lie in memory that is not ours
-  bool short_of_memory = false;         // something has had to leave: markers are recorded behind accesses
-  std::uint32_t held = 0;               // accesses held by the run-ahead limit
-  Nanoseconds last_progress;            // when work of the program was last seen to end
-  Bytes lower_hbm_budget_to;            // asked of the engine, whose pool it is; 0: nothing
-  bool passive = false;
+  std::vector<GroupIndex> held_by_all;    // their addresses lie in memory that is not ours
+  bool short_of_memory = false;           // something has had to leave: markers are recorded behind accesses
+  std::uint32_t held = 0;                 // accesses held by the run-ahead limit
+  Nanoseconds last_progress;              // when work of the program was last seen to end
+  Bytes lower_hbm_budget_to;              // asked of the engine, whose pool it is; 0: nothing
+  bool passive = false;                   // nothing is moved any more, nobody waits: the driver judges
+  std::atomic<bool> context_lost{false};  // a sticky error of the context; it answers every call from now on
 
   std::atomic<std::uint64_t> stream_generation{0};  // a stream's handle may mean another one since
 

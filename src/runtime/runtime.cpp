@@ -138,7 +138,7 @@ Runtime::Verdict RuntimeImpl::allocate(const AllocationRequest& request, CUdevic
                                        CUresult* result) noexcept {
   if (request.size.count() == 0 || address == nullptr) return Verdict::kNotOurs;  // the driver has the code
   ManagedDevice* device = current_device(true);
-  if (device == nullptr) return Verdict::kNotOurs;
+  if (device == nullptr || device->memory->context_lost()) return Verdict::kNotOurs;
   const bool async = request.kind == AllocationKind::kAsync || request.kind == AllocationKind::kPool;
   if (async) {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -152,6 +152,14 @@ Runtime::Verdict RuntimeImpl::allocate(const AllocationRequest& request, CUdevic
   return Verdict::kAnswered;
 }
 
+CUresult RuntimeImpl::synchronize(const ManagedDevice& device) noexcept {
+  driver_.cuCtxPushCurrent_v2(device.context);
+  const CUresult waited = driver_.cuCtxSynchronize();
+  CUcontext popped = nullptr;
+  driver_.cuCtxPopCurrent_v2(&popped);
+  return waited;
+}
+
 // As cudaFree: everything enqueued before, on every stream, is done before the bytes change hands, and the
 // call waits for it (kFreeWaits).
 Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) noexcept {
@@ -160,11 +168,8 @@ Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) n
   *result = CUDA_ERROR_INVALID_VALUE;
   if (!device->memory->is_base(address)) return Verdict::kAnswered;
   const std::uint64_t number = device->memory->last_number();
-  if (!device->memory->idle()) {
-    driver_.cuCtxPushCurrent_v2(device->context);
-    const CUresult waited = driver_.cuCtxSynchronize();
-    CUcontext popped = nullptr;
-    driver_.cuCtxPopCurrent_v2(&popped);
+  if (!device->memory->idle() || device->memory->context_lost()) {
+    const CUresult waited = synchronize(*device);
     if (waited != CUDA_SUCCESS) {
       *result = waited;
       return Verdict::kAnswered;
@@ -178,6 +183,10 @@ Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) n
 Runtime::Verdict RuntimeImpl::free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept {
   ManagedDevice* device = device_at(address);
   if (device == nullptr) return Verdict::kNotOurs;
+  if (device->memory->context_lost()) {
+    *result = synchronize(*device);
+    return Verdict::kAnswered;
+  }
   const bool freed = device->memory->free_behind(address, stream.handle, this_thread());
   *result = freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   return Verdict::kAnswered;

@@ -51,6 +51,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* device_of(const Access& access) noexcept;
   bool reserve_arena();
   void give_arena_back();
+  CUresult synchronize(const ManagedDevice& device) noexcept;
   void count_kind(AccessKind kind) noexcept;
   CUresult issue_at_aliases(ManagedDevice& device, const Access& access) noexcept;
   Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;

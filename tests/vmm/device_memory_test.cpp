@@ -142,6 +142,33 @@ TEST(DetachedTest, FreedMemoryIsDead) {
   EXPECT_FALSE(machine.fake.mapped(a));
 }
 
+// ---- a fault of the program's own
+
+TEST_P(DeviceMemoryTest, WhoWaitsPassesOnceTheContextIsLost) {
+  std::atomic<bool> spinning{true};
+  const CUdeviceptr a = machine.allocate(16 * kPage);
+  const CUdeviceptr b = machine.allocate(16 * kPage);
+  {
+    const Gpu gpu(machine.fake);
+    ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  }
+  const std::array pointers{a};
+  const auto ask = machine.kernel(stream, pointers);
+  Result<vmm::InFlight*> holder = machine.memory->admit(ask);  // it holds all of HBM
+  ASSERT_TRUE(holder.ok());
+  machine.fake.launch_waiting(stream, [&](FakeDriver&) { return !spinning; });
+  machine.memory->leave(*holder, stream);
+  const std::array fresh{b};
+  std::thread other([&] { EXPECT_TRUE(machine.memory->admit(machine.kernel(stream, fresh)).ok()); });
+  if (detached()) machine.await_waiting();
+  machine.fake.lose_context(CUDA_ERROR_ILLEGAL_ADDRESS);
+  other.join();
+  if (detached()) {
+    EXPECT_TRUE(machine.memory->context_lost());  // mapped: the way out may have come first
+  }
+  spinning = false;
+}
+
 // ---- the engine, turn by turn
 
 class TurnTest : public testing::TestWithParam<bool> {

@@ -157,13 +157,15 @@ struct FakeCalls {
     return CUDA_SUCCESS;
   }
   static CUresult context_synchronize() {
+    const Lock lock(self().mutex_);
     self().run_everything();
-    return CUDA_SUCCESS;
+    return self().called("cuCtxSynchronize");
   }
   static CUresult stream_query(CUstream stream) {
     FakeDriver& fake = self();
     const Lock lock(fake.mutex_);
     fake.some_progress();
+    if (const CUresult failed = fake.called("cuStreamQuery")) return failed;
     return fake.stream_at(stream).operations.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   }
   static CUresult is_capturing(CUstream, CUstreamCaptureStatus* status) {
@@ -200,6 +202,7 @@ struct FakeCalls {
     FakeDriver& fake = self();
     const Lock lock(fake.mutex_);
     fake.some_progress();
+    if (const CUresult failed = fake.called("cuEventQuery")) return failed;
     return fake.events_.at(event)->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   }
 

@@ -56,6 +56,8 @@ class FakeDriver {
   [[nodiscard]] std::size_t calls(const std::string& name);
   // The next call of that name fails with the code.
   void fail_next(const std::string& name, CUresult code);
+  // As a fault of a kernel: this code is the answer to every call on streams and events from now on.
+  void lose_context(CUresult code);
   [[nodiscard]] std::size_t hbm_created();
   // Streams of the driver's user that were made after this one: the engine's own.
   [[nodiscard]] std::vector<CUstream> streams();
@@ -111,6 +113,7 @@ class FakeDriver {
   std::vector<std::string> faults_;
   std::uint64_t last_handle_ = 0x1000;
   std::size_t hbm_created_ = 0;
+  CUresult lost_ = CUDA_SUCCESS;
 };
 
 }  // namespace tencache::test

@@ -10,6 +10,7 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 
 CUresult FakeDriver::called(const char* name) {
   ++calls_[name];
+  if (lost_ != CUDA_SUCCESS) return lost_;
   const auto failure = failures_.find(name);
   if (failure == failures_.end()) return CUDA_SUCCESS;
   const CUresult code = failure->second;
@@ -155,6 +156,11 @@ std::size_t FakeDriver::calls(const std::string& name) {
 void FakeDriver::fail_next(const std::string& name, CUresult code) {
   const Lock lock(mutex_);
   failures_[name] = code;
+}
+
+void FakeDriver::lose_context(CUresult code) {
+  const Lock lock(mutex_);
+  lost_ = code;
 }
 
 std::size_t FakeDriver::hbm_created() {
