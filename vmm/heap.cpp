@@ -8,7 +8,6 @@ namespace tencache::vmm {
 namespace {
 
 constexpr Bytes kSmallestSlot = 512_B;
-constexpr std::size_t kFreedGroupsKept = 1024;
 
 }  // namespace
 
@@ -36,6 +35,7 @@ Result<CUdeviceptr> Heap::allocate(const AllocationAsk& ask) {
     list.push_back({*made, i, false, {}});
   }
   hand_out(group, 0, ask);
+  announce(group);
   return group.address;
 }
 
@@ -57,29 +57,31 @@ std::optional<Heap::FreeSlot> Heap::take_free(FreeList& list, const AllocationAs
 
 Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) {
   Group& group = state_.groups[slot.group];
-  if (group.freed && !charge(group.size)) {
-    free_groups_[group.size].push_back(slot);
+  const bool anew = group.freed;
+  if (anew && !charge(group.size)) {
+    free_list(group).push_back(slot);
     return Status(StatusCode::kOutOfMemory, "all tiers are promised");
   }
   group.freed = false;
-  if (group.slots.size() == 1) group.holds.clear();  // nobody follows what the freed bytes say
+  if (anew) group.holds.clear();  // nobody follows what the freed bytes say
+  if (anew && group.slots.size() > 1) std::erase(empty_slabs_, slot.group);
   count(state_.statistics.reused);
   if (slot.pending) group.uses.add(slot.until);
   state_.refresh_ready(slot.group);
   hand_out(group, slot.slot, ask);
+  if (anew) announce(group);
   return group.address + group.slot_size.count() * slot.slot;
 }
 
 void Heap::hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask) {
   group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context};
   ++group.live_slots;
-  if (group.slots.size() == 1 || group.creation_order == 0) announce(group);
   count(state_.statistics.allocations);
   live_ += ask.size;
   set_level(state_.statistics.live_bytes, state_.statistics.live_peak, live_);
 }
 
-// A reused group is a new allocation to whoever learns; a slab is announced once.
+// A reused group is a new allocation to whoever learns; a slab is one until nothing lives in it.
 void Heap::announce(Group& group) {
   group.creation_order = ++created_;
   Bytes offset;
@@ -183,23 +185,25 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   --group.live_slots;
   if (pending != nullptr) group.uses.add(*pending);
   const FreeSlot freed{index, slot, pending != nullptr, pending != nullptr ? *pending : Use{}};
-  if (group.slots.size() > 1) {
-    free_slots_[group.slot_size].push_back(freed);
-    return;
-  }
+  free_list(group).push_back(freed);
+  if (group.live_slots > 0) return;
   group.freed = true;
+  if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);
   group.suspect = false;
   group.writers.clear();
   charged_ -= group.size;
   for (const ExtentIndex extent : group.extents) state_.advisor.extent_destroyed(extent);
-  free_groups_[group.size].push_back(freed);
+}
+
+Heap::FreeList& Heap::free_list(const Group& group) {
+  return group.slots.size() > 1 ? free_slots_[group.slot_size] : free_groups_[group.size];
 }
 
 std::uint64_t Heap::units_in_use() const { return (highest_ - first_) / state_.settings.small_block.count(); }
 
 std::vector<GroupIndex> Heap::freed_groups() const {
-  std::vector<GroupIndex> freed;
+  std::vector<GroupIndex> freed = empty_slabs_;
   for (const auto& [size, list] : free_groups_) {
     for (const FreeSlot& slot : list) freed.push_back(slot.group);
   }
@@ -210,22 +214,29 @@ std::vector<GroupIndex> Heap::freed_groups() const {
 bool Heap::bury_absent_groups() {
   bool buried = false;
   for (auto& [size, list] : free_groups_) {
-    std::erase_if(list, [this, &buried](const FreeSlot& slot) {
-      Group& group = state_.groups[slot.group];
-      const bool absent = std::all_of(group.extents.begin(), group.extents.end(), [this](ExtentIndex extent) {
-        return state_.extents[extent].state == ExtentState::kAbsent && !state_.extents[extent].move_in_flight;
-      });
-      if (!absent || !state_.idle(group)) return false;
-      state_.units.set(group.address, group.size, kNoGroup);
-      addresses_.give_back(group.address, group.size + state_.settings.small_block);
-      for (const ExtentIndex extent : group.extents) state_.unused_extents.push_back(extent);
-      group = Group{};
-      state_.unused_groups.push_back(slot.group);
-      buried = true;
-      return true;
-    });
+    buried |= std::erase_if(list, [this](const FreeSlot& slot) { return bury_if_absent(slot.group); }) > 0;
   }
+  buried |= std::erase_if(empty_slabs_, [this](GroupIndex slab) {
+              FreeList& list = free_list(state_.groups[slab]);
+              if (!bury_if_absent(slab)) return false;
+              std::erase_if(list, [slab](const FreeSlot& slot) { return slot.group == slab; });
+              return true;
+            }) > 0;
   return buried;
+}
+
+bool Heap::bury_if_absent(GroupIndex index) {
+  Group& group = state_.groups[index];
+  const bool absent = std::all_of(group.extents.begin(), group.extents.end(), [this](ExtentIndex extent) {
+    return state_.extents[extent].state == ExtentState::kAbsent && !state_.extents[extent].move_in_flight;
+  });
+  if (!absent || !state_.idle(group)) return false;
+  state_.units.set(group.address, group.size, kNoGroup);
+  addresses_.give_back(group.address, group.size + state_.settings.small_block);
+  for (const ExtentIndex extent : group.extents) state_.unused_extents.push_back(extent);
+  group = Group{};
+  state_.unused_groups.push_back(index);
+  return true;
 }
 
 }  // namespace tencache::vmm

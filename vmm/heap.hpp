@@ -66,6 +66,8 @@ class Heap {
   Result<GroupIndex> make_group(Bytes size, Bytes slot_size);
   void add_extents(GroupIndex index);
   bool bury_absent_groups();
+  bool bury_if_absent(GroupIndex index);
+  FreeList& free_list(const Group& group);
   void hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask);
   void announce(Group& group);
   bool charge(Bytes size);
@@ -82,6 +84,7 @@ class Heap {
   std::uint64_t last_buffer_id_ = 0;
   std::map<Bytes, FreeList> free_groups_;  // by size
   std::map<Bytes, FreeList> free_slots_;   // by slot size
+  std::vector<GroupIndex> empty_slabs_;    // freed whole; their slots are in free_slots_
 };
 
 }  // namespace tencache::vmm

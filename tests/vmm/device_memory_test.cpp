@@ -128,10 +128,14 @@ TEST_P(DeviceMemoryTest, FreesAnswerAsTheDriver) {
   EXPECT_FALSE(machine.memory->free_now(small));
 }
 
-TEST(DetachedTest, FreedMemoryIsDead) {
+class DetachedTest : public testing::TestWithParam<std::uint64_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Sizes, DetachedTest, testing::Values(8 * kPage, 100));
+
+TEST_P(DetachedTest, FreedMemoryIsDead) {
   Machine machine(true, 16, 0, true);
   const CUstream stream = machine.fake.make_stream();
-  const CUdeviceptr a = machine.allocate(8 * kPage);
+  const CUdeviceptr a = machine.allocate(GetParam());
   {
     const Gpu gpu(machine.fake);
     ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
@@ -140,6 +144,26 @@ TEST(DetachedTest, FreedMemoryIsDead) {
   EXPECT_TRUE(machine.fake.mapped(a));
   ASSERT_TRUE(machine.memory->free_now(a));
   EXPECT_FALSE(machine.fake.mapped(a));
+  const Gpu gpu(machine.fake);
+  ASSERT_EQ(machine.allocate(GetParam()), a);  // and lives again as fresh memory
+  ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 0)}).ok());
+}
+
+TEST_P(DeviceMemoryTest, ASlabThatNothingLivesInIsGivenUpLikeAnyFreedMemory) {
+  const Gpu gpu(machine.fake);
+  const Bytes before = machine.memory->figures().charged;
+  std::vector<CUdeviceptr> small;
+  for (int i = 0; i < 100; ++i) small.push_back(machine.allocate(512));
+  for (const CUdeviceptr address : small)
+    ASSERT_TRUE(machine.launch(stream, {address}, {store(address, 1)}).ok());
+  EXPECT_GT(machine.memory->figures().charged, before);
+  machine.fake.run_everything();
+  machine.memory->context_waited(machine.memory->last_number());
+  for (const CUdeviceptr address : small) ASSERT_TRUE(machine.memory->free_now(address));
+  EXPECT_EQ(machine.memory->figures().charged, before);
+  const CUdeviceptr big = machine.allocate(16 * kPage);  // all of HBM
+  ASSERT_TRUE(machine.launch(stream, {big}, {store(big, 1)}).ok());
+  EXPECT_EQ(machine.statistics.evictions.load(), 0u);
 }
 
 // ---- a fault of the program's own
