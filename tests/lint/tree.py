@@ -11,6 +11,8 @@ import sys
 CODE = (".cpp", ".hpp", ".cu", ".c", ".h", ".S")
 MAX_LINES = 400
 MAX_README = 40
+MAX_FUNCTION = 70
+USUAL_FUNCTION = 30  # nine in ten are shorter
 
 # Which part of the house may include which (docs/architecture.md). Keys are path prefixes, longest match first.
 MAY_INCLUDE = {
@@ -102,6 +104,49 @@ def files_are_short(root):
             yield f"{name}: {lines} lines, at most {MAX_LINES}"
 
 
+RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.DOTALL)
+NO_FUNCTION = re.compile(r"(template <.*?> )?(namespace|class|struct|enum|union|if|for|while|switch|else|do|try|case|extern)\b"
+                         r"|[^(]*$|.*= *\{$")
+
+
+def head_begins(lines, at):
+    """The first line of what ends with `{` in line `at`."""
+    while at > 0:
+        before = lines[at - 1].strip()
+        if not before or before.startswith(("//", "#")) or before.endswith((";", "{", "}", ":", "*/", "\\")):
+            break
+        at -= 1
+    return at
+
+
+def functions(text):
+    """Name line and length in lines of each function of formatted code: it ends where a brace closes at the depth it began."""
+    lines = RAW_STRING.sub(lambda raw: '""' + "\n" * raw.group().count("\n"), text).split("\n")
+    at = 0
+    while at < len(lines):
+        if lines[at].endswith("{") and not lines[at].lstrip().startswith(("#", "//")):
+            first = head_begins(lines, at)
+            indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+            if not NO_FUNCTION.match(" ".join(line.strip() for line in lines[first : at + 1])):
+                while at < len(lines) and not lines[at].startswith(indent + "}"):
+                    at += 1
+                yield first + 1, at - first + 1
+        at += 1
+
+
+def functions_are_small(root):
+    lengths = []
+    for name in code_files(root):
+        if name.endswith((".cpp", ".hpp", ".cu")):
+            for line, length in functions(read(root, name)):
+                lengths.append(length)
+                if length > MAX_FUNCTION:
+                    yield f"{name}:{line}: a function of {length} lines, at most {MAX_FUNCTION}"
+    longer = sum(length >= USUAL_FUNCTION for length in lengths)
+    if longer * 10 > len(lengths):
+        yield f"{longer} of {len(lengths)} functions have {USUAL_FUNCTION} lines or more, at most one in ten may"
+
+
 def headers_open_with_their_purpose(root):
     for name in code_files(root):
         if name.endswith(".hpp"):
@@ -144,6 +189,7 @@ RULES = [
     policy_is_pure,
     system_headers_in_their_place,
     files_are_short,
+    functions_are_small,
     headers_open_with_their_purpose,
     folders_have_a_readme,
     nothing_is_left_undone,
