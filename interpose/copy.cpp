@@ -102,7 +102,7 @@ CUresult cuMemcpyDtoA(const Genuine<decltype(&::cuMemcpyDtoA_v2)>& driver, CUarr
   const Visit visit;
   return copy_linear(
       visit, {array(), device(src), size, driver.stream(nullptr), Returns::kWhenEnqueued},
-      [&](CUdeviceptr, CUdeviceptr from, std::size_t n) { return driver(dst, dst_offset, from, n); });
+      [&](CUdeviceptr to, CUdeviceptr from, std::size_t n) { return driver(dst, dst_offset + to, from, n); });
 }
 
 CUresult cuMemcpyAtoD(const Genuine<decltype(&::cuMemcpyAtoD_v2)>& driver, CUdeviceptr dst, CUarray src,
@@ -110,7 +110,7 @@ CUresult cuMemcpyAtoD(const Genuine<decltype(&::cuMemcpyAtoD_v2)>& driver, CUdev
   const Visit visit;
   return copy_linear(
       visit, {device(dst), array(), size, driver.stream(nullptr), Returns::kWhenEnqueued},
-      [&](CUdeviceptr to, CUdeviceptr, std::size_t n) { return driver(to, src, src_offset, n); });
+      [&](CUdeviceptr to, CUdeviceptr from, std::size_t n) { return driver(to, src, src_offset + from, n); });
 }
 
 }  // namespace tencache::doors::handlers

@@ -29,53 +29,51 @@ runtime::Access access_of(const Side& side, const runtime::Arena& arena, runtime
   return access;
 }
 
-// `issue(address, elements)` makes the call on some of it.
+// `issue(address, elements, rows)` makes the call on some of it.
 template <class Value, class Issue>
-CUresult fill_linear(runtime::Stream stream, CUdeviceptr dst, std::size_t count, const Issue& issue) {
+CUresult fill(runtime::Stream stream, const Fill& fill, const Issue& issue) {
   const Visit visit;
-  const auto call = [&] { return issue(dst, count); };
+  const auto call = [&] { return issue(fill.dst, fill.width, fill.height); };
   if (!visit) return call();
-  const auto issue_part = [&](CUdeviceptr to, CUdeviceptr, std::size_t bytes) {
-    return issue(to, bytes / sizeof(Value));
+  const Side side = side_of<Value>(fill);
+  const auto issue_part = [&](std::uint64_t, const runtime::Rows& rows, CUdeviceptr to, CUdeviceptr) {
+    return issue(to, rows.width / sizeof(Value), rows.count);
   };
-  const Side side = side_of<Value>({dst, 0, count, 1});
-  const Parts parts(side.range, {}, issue_part);
+  const Shape shape{{fill.width * sizeof(Value), fill.height, 1}, {fill.pitch, 0}, {}};
+  const Parts parts(shape, issue_part);
   runtime::Access access = access_of(side, visit->arena(), stream);
-  access.parts = &parts;
+  access.parts = shape.divisible() ? &parts : nullptr;
   return visit.access(access, call);
-}
-
-template <class Value, class Call>
-CUresult fill_pitched(runtime::Stream stream, const Fill& fill, const Call& call) {
-  const Visit visit;
-  if (!visit) return call();
-  return visit.access(access_of(side_of<Value>(fill), visit->arena(), stream), call);
 }
 
 template <class Function, class Value>
 CUresult fill_now(const Genuine<Function>& driver, CUdeviceptr dst, Value value, std::size_t count) {
-  return fill_linear<Value>(driver.stream(nullptr), dst, count,
-                            [&](CUdeviceptr to, std::size_t n) { return driver(to, value, n); });
+  return fill<Value>(driver.stream(nullptr), {dst, 0, count, 1},
+                     [&](CUdeviceptr to, std::size_t n, std::size_t) { return driver(to, value, n); });
 }
 
 template <class Function, class Value>
 CUresult fill_async(const Genuine<Function>& driver, CUdeviceptr dst, Value value, std::size_t count,
                     CUstream stream) {
-  return fill_linear<Value>(driver.stream(stream), dst, count,
-                            [&](CUdeviceptr to, std::size_t n) { return driver(to, value, n, stream); });
+  return fill<Value>(
+      driver.stream(stream), {dst, 0, count, 1},
+      [&](CUdeviceptr to, std::size_t n, std::size_t) { return driver(to, value, n, stream); });
 }
 
 template <class Function, class Value>
-CUresult fill_2d_now(const Genuine<Function>& driver, const Fill& fill, Value value) {
-  return fill_pitched<Value>(driver.stream(nullptr), fill,
-                             [&] { return driver(fill.dst, fill.pitch, value, fill.width, fill.height); });
+CUresult fill_2d_now(const Genuine<Function>& driver, const Fill& whole, Value value) {
+  return fill<Value>(driver.stream(nullptr), whole,
+                     [&](CUdeviceptr to, std::size_t width, std::size_t height) {
+                       return driver(to, whole.pitch, value, width, height);
+                     });
 }
 
 template <class Function, class Value>
-CUresult fill_2d_async(const Genuine<Function>& driver, const Fill& fill, Value value, CUstream stream) {
-  return fill_pitched<Value>(driver.stream(stream), fill, [&] {
-    return driver(fill.dst, fill.pitch, value, fill.width, fill.height, stream);
-  });
+CUresult fill_2d_async(const Genuine<Function>& driver, const Fill& whole, Value value, CUstream stream) {
+  return fill<Value>(driver.stream(stream), whole,
+                     [&](CUdeviceptr to, std::size_t width, std::size_t height) {
+                       return driver(to, whole.pitch, value, width, height, stream);
+                     });
 }
 
 }  // namespace

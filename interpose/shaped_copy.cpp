@@ -1,4 +1,5 @@
-// The 2-D and 3-D copies, taken as the range from the first byte touched to the last.
+// The 2-D and 3-D copies, taken as the range from the first byte touched to the last, and by rows where that
+// cannot be let in whole.
 #include "interpose/handlers.gen.hpp"
 #include "interpose/transfer.hpp"
 
@@ -6,10 +7,19 @@ namespace tencache::doors::handlers {
 
 namespace {
 
-template <class Copy, class Call>
+// `issue(copy)` makes the driver's call.
+template <class Copy, class Issue>
 CUresult copy_shaped(const Visit& visit, const Copy* copy, runtime::Stream stream, Returns returns,
-                     const Call& call) {
+                     const Issue& issue) {
+  const auto call = [&] { return issue(copy); };
   if (!visit || copy == nullptr) return call();
+  const Shape shape = shape_of(*copy);
+  const auto issue_part = [&](std::uint64_t offset, const runtime::Rows& rows, CUdeviceptr destination,
+                              CUdeviceptr source) {
+    const Copy part = part_of(*copy, rows, {shape.corner_at(offset), destination, source});
+    return issue(&part);
+  };
+  const Parts parts(shape, issue_part);
   const ShapedCopy spans = spans_of(*copy);
   const runtime::Arena arena = visit->arena();
   runtime::Access access{};
@@ -19,20 +29,22 @@ CUresult copy_shaped(const Visit& visit, const Copy* copy, runtime::Stream strea
   access.destination = if_ours(arena, spans.destination.range);
   access.source = if_ours(arena, spans.source.range);
   access.destination_overwritten = access.destination.size != 0_B && spans.destination.dense;
+  access.parts = shape.divisible() ? &parts : nullptr;
   return visit.access(access, call);
 }
 
 template <class Function, class Copy>
 CUresult copy_now(const Genuine<Function>& driver, const Copy* copy) {
   const Visit visit;
-  return copy_shaped(visit, copy, driver.stream(nullptr), Returns::kWhenDone, [&] { return driver(copy); });
+  return copy_shaped(visit, copy, driver.stream(nullptr), Returns::kWhenDone,
+                     [&](const Copy* some) { return driver(some); });
 }
 
 template <class Function, class Copy>
 CUresult copy_async(const Genuine<Function>& driver, const Copy* copy, CUstream stream) {
   const Visit visit;
   return copy_shaped(visit, copy, driver.stream(stream), Returns::kWhenEnqueued,
-                     [&] { return driver(copy, stream); });
+                     [&](const Copy* some) { return driver(some, stream); });
 }
 
 }  // namespace

@@ -11,10 +11,6 @@ bool offset_of(std::size_t pitch, std::size_t rows, std::size_t bytes, std::size
   return !__builtin_mul_overflow(pitch, rows, offset) && !__builtin_add_overflow(*offset, bytes, offset);
 }
 
-struct Corner {
-  std::size_t x, y, z;
-};
-
 Side side_of(CUmemorytype type, CUdeviceptr base, std::size_t pitch, std::size_t rows_per_slice,
              const Corner& corner, const Box& box) noexcept {
   if (!is_linear(type)) return {};

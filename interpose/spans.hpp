@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "interpose/shape.hpp"
 #include "src/runtime/runtime.hpp"
 
 namespace tencache::doors {
@@ -16,12 +17,6 @@ struct Side {
   CUdeviceptr address;  // of the first byte
   runtime::Range range;
   bool dense;  // no byte inside the range is left out
-};
-
-struct Box {
-  std::size_t width;  // bytes
-  std::size_t height;
-  std::size_t depth;
 };
 
 // Rows `pitch` apart, slices `pitch` x `rows_per_slice` apart.

@@ -12,22 +12,22 @@
 
 namespace tencache::doors {
 
-// A part is `issue(destination, source, offset, size)` with the sides that are ours replaced.
+// A part is `issue(offset, rows, destination, source)`, with 0 for the sides that are the program's own.
 template <class Issue>
 class Parts final : public runtime::PartIssuer {
  public:
-  Parts(const runtime::Range& destination, const runtime::Range& source, const Issue& issue)
-      : destination_(destination), source_(source), issue_(issue) {}
+  Parts(const Shape& shape, const Issue& issue) : shape_(shape), issue_(issue) {}
 
-  CUresult issue(std::uint64_t offset, Bytes size, CUdeviceptr destination,
+  [[nodiscard]] runtime::Rows rows_at(std::uint64_t offset) const noexcept override {
+    return shape_.rows_at(offset);
+  }
+  CUresult issue(std::uint64_t offset, const runtime::Rows& rows, CUdeviceptr destination,
                  CUdeviceptr source) const noexcept override {
-    return issue_(destination != 0 ? destination : destination_.base + offset,
-                  source != 0 ? source : source_.base + offset, size.count());
+    return issue_(offset, rows, destination, source);
   }
 
  private:
-  const runtime::Range destination_;
-  const runtime::Range source_;
+  const Shape shape_;
   const Issue& issue_;
 };
 
@@ -61,14 +61,20 @@ struct LinearCopy {
 // copy runs, not now.
 const void* pageable_source(const LinearSide& source) noexcept;
 
-// `issue(destination, source, size)` makes the driver's call, with host addresses as numbers.
+// `issue(destination, source, size)` makes the driver's call, with host addresses as numbers and arrays as
+// the distance from their side's first byte.
 template <class Issue>
 CUresult copy_linear(const Visit& visit, const LinearCopy& copy, const Issue& issue) {
   const auto call = [&] { return issue(copy.destination.address, copy.source.address, copy.size); };
   if (!visit) return call();
   const runtime::Range to{copy.destination.address, Bytes(copy.size)};
   const runtime::Range from{copy.source.address, Bytes(copy.size)};
-  const Parts parts(to, from, issue);
+  const auto issue_part = [&](std::uint64_t offset, const runtime::Rows& rows, CUdeviceptr destination,
+                              CUdeviceptr source) {
+    return issue(destination != 0 ? destination : to.base + offset, source != 0 ? source : from.base + offset,
+                 rows.width);
+  };
+  const Parts parts({{copy.size, 1, 1}, {}, {}}, issue_part);
   const runtime::Arena arena = visit->arena();
   runtime::Access access{};
   access.kind = runtime::AccessKind::kCopy;
@@ -79,8 +85,7 @@ CUresult copy_linear(const Visit& visit, const LinearCopy& copy, const Issue& is
   access.destination_overwritten = access.destination.size != 0_B;
   access.host_source = access.source.size != 0_B ? nullptr : pageable_source(copy.source);
   access.host_source_size = access.host_source == nullptr ? Bytes() : Bytes(copy.size);
-  const bool whole = copy.destination.kind != SideKind::kArray && copy.source.kind != SideKind::kArray;
-  access.parts = whole ? &parts : nullptr;
+  access.parts = &parts;
   return visit.access(access, call);
 }
 

@@ -213,6 +213,11 @@ std::span<const CUdeviceptr> addresses_in(const Access& access, const Arena& are
   return found;
 }
 
+constexpr std::uint64_t kFastTicket = 1;  // no record is at that address
+std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
+
+}  // namespace
+
 vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
   vmm::AccessAsk ask;
   if (access.kind == AccessKind::kCopy) {
@@ -236,11 +241,6 @@ vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
   return ask;
 }
 
-constexpr std::uint64_t kFastTicket = 1;  // no record is at that address
-std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
-
-}  // namespace
-
 void RuntimeImpl::count_kind(AccessKind kind) noexcept {
   if (kind == AccessKind::kLaunch) count(statistics_.launches);
   if (kind == AccessKind::kCopy) count(statistics_.copies);
@@ -262,63 +262,18 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   }
   const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access, arena()));
   if (admitted.ok() && (*admitted)->from_host && access.kind != AccessKind::kLaunch) {
+    count(statistics_.split_copies);
     const CUresult issued = issue_at_aliases(*device, access);
     device->memory->leave(*admitted, access.stream.handle);
     return {false, issued, 0};
   }
   if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
-  if (access.parts != nullptr && access.kind != AccessKind::kLaunch) return issue_in_parts(*device, access);
+  if (access.parts != nullptr && access.kind != AccessKind::kLaunch) {
+    count(statistics_.split_copies);
+    return {false, issue_in_parts(*device, access), 0};
+  }
   log::warn("out of memory: {}; HBM for it: TENCACHE_HBM", admitted.status().what());
   return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
-}
-
-// A copy that was let in before all of it could come to HBM: the driver is given the blocks' own addresses,
-// which it judges rightly wherever they lie.
-CUresult RuntimeImpl::issue_at_aliases(ManagedDevice& device, const Access& access) noexcept {
-  const std::uint64_t size = std::max(access.destination.size, access.source.size).count();
-  count(statistics_.split_copies);
-  for (std::uint64_t offset = 0; offset < size;) {
-    const auto alias_of = [&](const Range& whole) {
-      if (whole.size.count() == 0) return vmm::Admission::Alias{0, Bytes(size)};
-      return device.memory->alias(whole.base + offset);
-    };
-    const vmm::Admission::Alias to = alias_of(access.destination);
-    const vmm::Admission::Alias from = alias_of(access.source);
-    const std::uint64_t piece = std::min({size - offset, to.size.count(), from.size.count()});
-    const CUresult issued = access.parts->issue(offset, Bytes(piece), to.address, from.address);
-    if (issued != CUDA_SUCCESS) return issued;
-    offset += piece;
-  }
-  return CUDA_SUCCESS;
-}
-
-// A copy larger than HBM: pieces that end where an extent ends on either side, each let in by itself.
-runtime::Admission RuntimeImpl::issue_in_parts(ManagedDevice& device, const Access& access) noexcept {
-  const std::uint64_t size = std::max(access.destination.size, access.source.size).count();
-  const std::uint64_t block = device.settings.small_block.count();
-  const auto up_to_block_end = [block](const Range& range, std::uint64_t offset) {
-    return range.size.count() == 0 ? block : block - (range.base + offset) % block;
-  };
-  count(statistics_.split_copies);
-  for (std::uint64_t offset = 0; offset < size;) {
-    const std::uint64_t piece = std::min<std::uint64_t>(
-        {size - offset, up_to_block_end(access.destination, offset), up_to_block_end(access.source, offset)});
-    Access part = access;
-    const auto cut = [&](const Range& whole) {
-      return whole.size.count() == 0 ? Range{} : Range{whole.base + offset, Bytes(piece)};
-    };
-    part.destination = cut(access.destination);
-    part.source = cut(access.source);
-    const vmm::AccessAsk ask = ask_of(part, arena());
-    const Result<vmm::InFlight*> admitted = device.memory->admit(ask);
-    if (!admitted.ok()) return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
-    const CUresult issued =
-        access.parts->issue(offset, Bytes(piece), part.destination.base, part.source.base);
-    device.memory->leave(*admitted, ask.stream);
-    if (issued != CUDA_SUCCESS) return {false, issued, 0};
-    offset += piece;
-  }
-  return {false, CUDA_SUCCESS, 0};
 }
 
 void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) noexcept {

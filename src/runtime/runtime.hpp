@@ -12,6 +12,7 @@
 
 #include "src/base/units.hpp"
 #include "src/driver/driver.hpp"
+#include "src/runtime/parts.hpp"
 
 namespace tencache {
 struct Options;
@@ -44,18 +45,6 @@ struct Range {
 // a launch must not wait for them (rule 4), and because a free waits for what was enqueued.
 enum class AccessKind : std::uint8_t { kLaunch, kCopy, kMemset, kGraph, kHostFunction, kStreamWait, kOther };
 
-// How the door issues a part of a copy or memset that cannot be let in whole: the same call, with the same
-// stream and synchronisation, on [offset, offset + size) with these addresses in place of the program's (0
-// for a side that is not device memory of ours).
-class PartIssuer {
- public:
-  virtual CUresult issue(std::uint64_t offset, Bytes size, CUdeviceptr destination,
-                         CUdeviceptr source) const noexcept = 0;
-
- protected:
-  ~PartIssuer() = default;
-};
-
 // One operation about to be given to the driver. Spans live until `after` returns.
 struct Access {
   AccessKind kind;
@@ -70,7 +59,7 @@ struct Access {
   bool destination_overwritten;  // every byte of `destination` is written
   const void* host_source;       // kCopy from pageable memory, for the pointer scan; else null
   Bytes host_source_size;        // bytes at host_source
-  const PartIssuer* parts;       // 1-D copies and memsets; null: the call cannot be split
+  const PartIssuer* parts;       // copies and memsets; null: the call cannot be split
 };
 
 // The answer to `before`: forward the call and then give the ticket to `after`, or return `result` at once.
@@ -100,7 +89,7 @@ class Runtime {
   virtual Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
 
   // Every call that enqueues work, also where it has no address of ours: what is not told cannot be waited
-  // for. A copy or memset larger than HBM has been issued by `parts` when `before` answers.
+  // for. A copy or memset that could not be let in whole has been issued by `parts` when `before` answers.
   virtual Admission before(const Access& access) noexcept = 0;
   virtual void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept = 0;
 

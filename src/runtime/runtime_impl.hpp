@@ -54,7 +54,9 @@ class RuntimeImpl final : public Runtime {
   CUresult synchronize(const ManagedDevice& device) noexcept;
   void count_kind(AccessKind kind) noexcept;
   CUresult issue_at_aliases(ManagedDevice& device, const Access& access) noexcept;
-  Admission issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
+  CUresult issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
+  CUresult issue_part(ManagedDevice& device, const Access& access, std::uint64_t offset,
+                      const Rows& rows) noexcept;
 
   const Driver& driver_;
   const Options options_;
@@ -71,6 +73,9 @@ class RuntimeImpl final : public Runtime {
   std::uint64_t slice_ = 0;  // of the arena, one device's part
   std::atomic<bool> passive_{false};
 };
+
+// What the access asks of vmm. Its spans live until the thread's next.
+vmm::AccessAsk ask_of(const Access& access, const Arena& arena);
 
 // Pointer attributes of a managed allocation as cudaMalloc's memory has them; false: ask the driver.
 bool managed_pointer_attribute(const ManagedDevice& device, const vmm::DeviceMemory::Found& found,

@@ -1,5 +1,6 @@
 // Copies, memsets and what is only ordered: the access each call is told as.
 #include <array>
+#include <tuple>
 
 #include "tests/interpose/doors_fixture.hpp"
 
@@ -15,6 +16,7 @@ using tencache::operator""_B;
 using tencache::runtime::Access;
 using tencache::runtime::AccessKind;
 using tencache::runtime::Range;
+using tencache::runtime::Rows;
 using Doors = doors_test::DoorsTest;
 
 constexpr CUdeviceptr kDestination = kArena + 0x100000;
@@ -38,6 +40,20 @@ CUresult fill_words(CUdeviceptr destination, unsigned value, std::size_t count) 
   made.push_back({destination, value, count, nullptr});
   return CUDA_SUCCESS;
 }
+std::vector<CUDA_MEMCPY3D> made_deep;
+CUresult copy_deep(const CUDA_MEMCPY3D* copy, CUstream) {
+  made_deep.push_back(*copy);
+  return CUDA_SUCCESS;
+}
+CUresult copy_array(CUarray, std::size_t offset, CUdeviceptr source, std::size_t size) {
+  made.push_back({offset, source, size, nullptr});
+  return CUDA_SUCCESS;
+}
+CUresult fill_rows(CUdeviceptr destination, std::size_t pitch, unsigned short value, std::size_t width,
+                   std::size_t height) {
+  made.push_back({destination, pitch * 1000 + value, width * 1000 + height, nullptr});
+  return CUDA_SUCCESS;
+}
 bool memory_is_known = false;
 CUresult attribute(void* data, CUpointer_attribute, CUdeviceptr) {
   if (memory_is_known) *static_cast<CUmemorytype*>(data) = CU_MEMORYTYPE_HOST;
@@ -46,6 +62,9 @@ CUresult attribute(void* data, CUpointer_attribute, CUdeviceptr) {
 const bool replaced = [] {
   doors_test::replace("cuMemcpyHtoDAsync_v2", reinterpret_cast<void*>(&copy_to_device));
   doors_test::replace("cuMemsetD32_v2", reinterpret_cast<void*>(&fill_words));
+  doors_test::replace("cuMemcpy3DAsync_v2", reinterpret_cast<void*>(&copy_deep));
+  doors_test::replace("cuMemcpyDtoA_v2", reinterpret_cast<void*>(&copy_array));
+  doors_test::replace("cuMemsetD2D16_v2", reinterpret_cast<void*>(&fill_rows));
   doors_test::replace("cuPointerGetAttribute", reinterpret_cast<void*>(&attribute));
   return true;
 }();
@@ -98,7 +117,6 @@ TEST_F(Doors, LinearCopiesInEveryFlavour) {
   expect_copy(kStream, 64, 64);
   DOOR(cuMemcpyDtoA_v2)(array, 0, kSource, 64);
   expect_copy(CU_STREAM_LEGACY, 0, 64);
-  EXPECT_EQ(last().parts, nullptr);
   DOOR(cuMemcpyAtoD_v2)(kDestination, array, 0, 64);
   expect_copy(CU_STREAM_LEGACY, 64, 0);
 }
@@ -123,8 +141,11 @@ TEST_F(Doors, PartsOfACopyAreTheSameCallOnSomeOfIt) {
   const auto source = reinterpret_cast<CUdeviceptr>(host.data());
   made.clear();
   the_runtime().on_before = [](const Access& access) {
-    EXPECT_EQ(access.parts->issue(64, Bytes(128), kForeign, 0), CUDA_SUCCESS);
-    EXPECT_EQ(access.parts->issue(192, Bytes(64), 0, 0), CUDA_SUCCESS);
+    const Rows rest = access.parts->rows_at(64);
+    EXPECT_EQ(rest.size(), Bytes(192));
+    EXPECT_EQ(access.parts->issue(64, rest.within(Bytes(128), rest.size()), kForeign, 0), CUDA_SUCCESS);
+    EXPECT_EQ(access.parts->issue(192, access.parts->rows_at(192), 0, 0), CUDA_SUCCESS);
+    EXPECT_EQ(access.parts->rows_at(256).count, 0u);
   };
   the_runtime().admission = {false, CUDA_ERROR_INVALID_VALUE, 0};
   EXPECT_EQ(DOOR(cuMemcpyHtoDAsync_v2)(kDestination, host.data(), 256, kStream), CUDA_ERROR_INVALID_VALUE);
@@ -132,6 +153,78 @@ TEST_F(Doors, PartsOfACopyAreTheSameCallOnSomeOfIt) {
                                    {kDestination + 192, source + 192, 64, kStream}};
   EXPECT_EQ(made, expected);
   EXPECT_TRUE(the_runtime().tickets.empty());
+}
+
+CUDA_MEMCPY3D deep_copy() {
+  CUDA_MEMCPY3D copy{};
+  copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = kDestination;
+  copy.dstPitch = 100;
+  copy.dstHeight = 10;
+  copy.dstXInBytes = 3;
+  copy.dstY = 2;
+  copy.dstZ = 1;
+  copy.srcDevice = kForeign;
+  copy.srcPitch = 64;
+  copy.srcHeight = 8;
+  copy.srcXInBytes = 1;
+  copy.srcZ = 5;
+  copy.WidthInBytes = 16;
+  copy.Height = 4;
+  copy.Depth = 3;
+  return copy;
+}
+
+TEST_F(Doors, PartsOfADeepCopyAreBoxesOfIt) {
+  made_deep.clear();
+  const CUDA_MEMCPY3D copy = deep_copy();
+  the_runtime().on_before = [](const Access& access) {
+    EXPECT_EQ(access.parts->rows_at(16 * 12).count, 0u);
+    const std::uint64_t offset = 16 * (4 * 2 + 1);  // third slice, second row
+    const Rows rows = access.parts->rows_at(offset);
+    EXPECT_EQ(rows.count, 3u);
+    EXPECT_EQ(rows.destination, (2 * 10 + 1) * 100u);
+    EXPECT_EQ(access.parts->issue(offset, rows, kSource, 0), CUDA_SUCCESS);
+    const Rows piece = access.parts->rows_at(offset + 6).within(Bytes(9), Bytes(100));
+    EXPECT_EQ(access.parts->issue(offset + 6, piece, 0, kSource), CUDA_SUCCESS);
+  };
+  the_runtime().admission = {false, CUDA_SUCCESS, 0};
+  EXPECT_EQ(DOOR(cuMemcpy3DAsync_v2)(&copy, kStream), CUDA_SUCCESS);
+  ASSERT_EQ(made_deep.size(), 2u);
+  const CUDA_MEMCPY3D& rows = made_deep[0];
+  EXPECT_EQ(rows.dstDevice, kSource);
+  EXPECT_EQ(rows.dstXInBytes + rows.dstY + rows.dstZ, 0u);
+  EXPECT_EQ(rows.srcDevice, kForeign);
+  EXPECT_EQ(std::make_tuple(rows.srcXInBytes, rows.srcY, rows.srcZ), std::make_tuple(1u, 1u, 7u));
+  EXPECT_EQ(std::make_tuple(rows.WidthInBytes, rows.Height, rows.Depth), std::make_tuple(16u, 3u, 1u));
+  const CUDA_MEMCPY3D& piece = made_deep[1];
+  EXPECT_EQ(piece.dstDevice, kDestination);
+  EXPECT_EQ(std::make_tuple(piece.dstXInBytes, piece.dstY, piece.dstZ), std::make_tuple(9u, 3u, 3u));
+  EXPECT_EQ(std::make_tuple(piece.srcDevice, piece.srcXInBytes), std::make_tuple(kSource, std::size_t{0}));
+  EXPECT_EQ(std::make_tuple(piece.WidthInBytes, piece.Height), std::make_tuple(9u, 1u));
+}
+
+TEST_F(Doors, PartsOfACopyToAnArrayMoveAlongIt) {
+  made.clear();
+  the_runtime().on_before = [](const Access& access) {
+    EXPECT_EQ(access.parts->issue(64, access.parts->rows_at(64), 0, kForeign), CUDA_SUCCESS);
+  };
+  the_runtime().admission = {false, CUDA_SUCCESS, 0};
+  const auto array = reinterpret_cast<CUarray>(0x8000);
+  EXPECT_EQ(DOOR(cuMemcpyDtoA_v2)(array, 1000, kSource, 256), CUDA_SUCCESS);
+  EXPECT_EQ(made, (std::vector<Call>{{1064, kForeign, 192, nullptr}}));
+}
+
+TEST_F(Doors, PartsOfAPitchedMemsetAreRows) {
+  made.clear();
+  the_runtime().on_before = [](const Access& access) {
+    const Rows rows = access.parts->rows_at(20).within(Bytes(200), Bytes(200));
+    EXPECT_EQ(rows.destination, 64u);
+    EXPECT_EQ(access.parts->issue(20, rows, kForeign, 0), CUDA_SUCCESS);
+  };
+  the_runtime().admission = {false, CUDA_SUCCESS, 0};
+  EXPECT_EQ(DOOR(cuMemsetD2D16_v2)(kDestination, 64, 7, 10, 9), CUDA_SUCCESS);
+  EXPECT_EQ(made, (std::vector<Call>{{kForeign, 64007, 10003, nullptr}}));
 }
 
 TEST_F(Doors, AForwardedCallIsMadeOnceAndItsResultTold) {
@@ -159,7 +252,6 @@ TEST_F(Doors, ShapedCopiesAreTheSpanTheyTouch) {
   expect_copy(CU_STREAM_PER_THREAD, 128, 332);
   DOOR(cuMemcpy2DAsync_v2)(&flat, kStream);
   expect_copy(kStream, 128, 332);
-  EXPECT_EQ(last().parts, nullptr);
 
   CUDA_MEMCPY3D deep{};
   deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -241,7 +333,8 @@ TEST_F(Doors, MemsetsInEveryWidthAndFlavour) {
 TEST_F(Doors, PartsOfAMemsetCountElements) {
   made.clear();
   the_runtime().on_before = [](const Access& access) {
-    EXPECT_EQ(access.parts->issue(64, Bytes(128), kForeign, 0), CUDA_SUCCESS);
+    const Rows rest = access.parts->rows_at(64);
+    EXPECT_EQ(access.parts->issue(64, rest.within(Bytes(128), rest.size()), kForeign, 0), CUDA_SUCCESS);
   };
   the_runtime().admission = {false, CUDA_SUCCESS, 0};
   EXPECT_EQ(DOOR(cuMemsetD32_v2)(kDestination, 9, 64), CUDA_SUCCESS);

@@ -15,6 +15,7 @@ namespace {
 
 using runtime::AccessKind;
 using runtime::AllocationKind;
+using runtime::Rows;
 using runtime::Runtime;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kHbm = 64 * kPage;
@@ -57,22 +58,26 @@ class RuntimeTest : public testing::TestWithParam<bool> {
   // As the door copies from or to the host: the whole call, or in parts.
   class HostCopy final : public runtime::PartIssuer {
    public:
-    HostCopy(RuntimeTest& test, unsigned char* host, bool to_device)
-        : test_(test), host_(host), to_device_(to_device) {}
-    CUresult issue(std::uint64_t offset, Bytes size, CUdeviceptr to,
+    HostCopy(RuntimeTest& test, std::vector<unsigned char>& host, bool to_device)
+        : test_(test), host_(host.data()), size_(host.size()), to_device_(to_device) {}
+    [[nodiscard]] Rows rows_at(std::uint64_t offset) const noexcept override {
+      return offset == size_ ? Rows{} : Rows{size_ - offset, 1, offset, offset, 0, 0};
+    }
+    CUresult issue(std::uint64_t offset, const Rows& rows, CUdeviceptr to,
                    CUdeviceptr from) const noexcept override {
       const Driver& driver = test_.fake.driver();
-      return to_device_ ? driver.cuMemcpyHtoDAsync_v2(to, host_ + offset, size.count(), test_.stream)
-                        : driver.cuMemcpyDtoHAsync_v2(host_ + offset, from, size.count(), test_.stream);
+      return to_device_ ? driver.cuMemcpyHtoDAsync_v2(to, host_ + offset, rows.width, test_.stream)
+                        : driver.cuMemcpyDtoHAsync_v2(host_ + offset, from, rows.width, test_.stream);
     }
 
    private:
     RuntimeTest& test_;
     unsigned char* host_;
+    std::uint64_t size_;
     bool to_device_;
   };
   CUresult copy(CUdeviceptr device, std::vector<unsigned char>& host, bool to_device) {
-    const HostCopy parts(*this, host.data(), to_device);
+    const HostCopy parts(*this, host, to_device);
     runtime::Access access{};
     access.kind = AccessKind::kCopy;
     access.stream = {stream};
@@ -82,7 +87,7 @@ class RuntimeTest : public testing::TestWithParam<bool> {
     access.parts = &parts;
     const runtime::Admission admission = runtime->before(access);
     if (!admission.forward) return admission.result;
-    const CUresult result = parts.issue(0, Bytes(host.size()), device, device);
+    const CUresult result = parts.issue(0, parts.rows_at(0), device, device);
     runtime->after(access, admission.ticket, result);
     return result;
   }
@@ -149,6 +154,74 @@ TEST_P(RuntimeTest, ACopyLargerThanHbmArrivesWhole) {
   EXPECT_EQ(std::memcmp(sent.data(), received.data(), sent.size()), 0);
 }
 
+// Rows of a plane of `pitch` that go to the plane's other half, as 2-D copies do.
+class PlaneCopy final : public runtime::PartIssuer {
+ public:
+  static constexpr std::uint64_t kWidth = 2 * kPage + 24, kPitch = 3 * kPage, kHeight = 40;
+  PlaneCopy(FakeDriver& fake, CUstream stream) : fake_(fake), stream_(stream) {}
+  [[nodiscard]] Rows rows_at(std::uint64_t offset) const noexcept override {
+    const std::uint64_t x = offset % kWidth;
+    const std::uint64_t y = offset / kWidth;
+    const std::uint64_t at = y * kPitch + x;
+    return y == kHeight ? Rows{} : Rows{kWidth - x, x == 0 ? kHeight - y : 1, at, at, kPitch, kPitch};
+  }
+  CUresult issue(std::uint64_t, const Rows& rows, CUdeviceptr to, CUdeviceptr from) const noexcept override {
+    for (std::uint64_t y = 0; y < rows.count; ++y) {
+      const CUresult copied = fake_.driver().cuMemcpyDtoDAsync_v2(
+          to + y * rows.destination_pitch, from + y * rows.source_pitch, rows.width, stream_);
+      if (copied != CUDA_SUCCESS) return copied;
+    }
+    return CUDA_SUCCESS;
+  }
+
+ private:
+  FakeDriver& fake_;
+  CUstream stream_;
+};
+
+TEST_P(RuntimeTest, APlaneLargerThanHbmIsCopiedByRows) {
+  constexpr std::uint64_t kPlane = PlaneCopy::kPitch * PlaneCopy::kHeight;
+  static_assert(2 * kPlane > kHbm);
+  const CUdeviceptr from = allocate(kPlane);
+  const CUdeviceptr to = allocate(kPlane);
+  std::vector<unsigned char> sent(kPlane);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  ASSERT_EQ(copy(from, sent, true), CUDA_SUCCESS);
+  ASSERT_EQ(copy(to, sent, true), CUDA_SUCCESS);
+  const PlaneCopy parts(fake, stream);
+  runtime::Access access{};
+  access.kind = AccessKind::kCopy;
+  access.stream = {stream};
+  const Bytes span((PlaneCopy::kHeight - 1) * PlaneCopy::kPitch + PlaneCopy::kWidth);
+  access.destination = {to + 8, span};
+  access.source = {from, span};
+  access.parts = &parts;
+  const runtime::Admission admission = runtime->before(access);
+  EXPECT_FALSE(admission.forward);
+  ASSERT_EQ(admission.result, CUDA_SUCCESS);
+  std::vector<unsigned char> expected = sent;
+  for (std::uint64_t y = 0; y < PlaneCopy::kHeight; ++y) {
+    std::memcpy(&expected[y * PlaneCopy::kPitch + 8], &sent[y * PlaneCopy::kPitch], PlaneCopy::kWidth);
+  }
+  std::vector<unsigned char> received(kPlane);
+  ASSERT_EQ(copy(to, received, false), CUDA_SUCCESS);
+  fake.run_everything();
+  EXPECT_EQ(expected, received);
+}
+
+TEST(RowsTest, AsManyAsTheRoomOfBothSidesAllows) {
+  const Rows rows{10, 8, 0, 0, 16, 100};
+  EXPECT_EQ(rows.within(Bytes(1000), Bytes(1000)).count, 8u);
+  EXPECT_EQ(rows.within(Bytes(58), Bytes(1000)).count, 4u);
+  EXPECT_EQ(rows.within(Bytes(57), Bytes(1000)).count, 3u);
+  EXPECT_EQ(rows.within(Bytes(1000), Bytes(209)).count, 2u);
+  EXPECT_EQ(rows.within(Bytes(1000), Bytes(10)).count, 1u);
+  const Rows piece = rows.within(Bytes(1000), Bytes(9));
+  EXPECT_EQ(piece.count, 1u);
+  EXPECT_EQ(piece.size(), Bytes(9));
+  EXPECT_EQ(rows.span(rows.source_pitch), Bytes(710));
+}
+
 TEST_P(RuntimeTest, ACopyOnFreedMemoryIsRefused) {
   const CUdeviceptr a = allocate(8 * kPage);
   std::vector<unsigned char> host(kPage);
@@ -190,8 +263,11 @@ TEST(RuntimeProgressTest, ACopyThatASpinningKernelWaitsFor) {
   runtime->after(kernel, admission.ticket, CUDA_SUCCESS);
 
   struct Parts final : runtime::PartIssuer {
-    CUresult issue(std::uint64_t, Bytes size, CUdeviceptr to, CUdeviceptr) const noexcept override {
-      return fake->driver().cuMemsetD8Async(to, 9, size.count(), stream);
+    [[nodiscard]] Rows rows_at(std::uint64_t offset) const noexcept override {
+      return offset == 4 * kPage ? Rows{} : Rows{4 * kPage - offset, 1, offset, 0, 0, 0};
+    }
+    CUresult issue(std::uint64_t, const Rows& rows, CUdeviceptr to, CUdeviceptr) const noexcept override {
+      return fake->driver().cuMemsetD8Async(to, 9, rows.width, stream);
     }
     FakeDriver* fake;
     CUstream stream;
