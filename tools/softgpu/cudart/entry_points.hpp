@@ -127,6 +127,14 @@
   X(cuGraphAddEventWaitNode, 11010) \
   X(cuGraphAddMemAllocNode, 11040) \
   X(cuGraphAddMemFreeNode, 11040) \
+  X(cuGraphEventRecordNodeGetEvent, 11010) \
+  X(cuGraphEventRecordNodeSetEvent, 11010) \
+  X(cuGraphEventWaitNodeGetEvent, 11010) \
+  X(cuGraphEventWaitNodeSetEvent, 11010) \
+  X(cuGraphExecEventRecordNodeSetEvent, 11010) \
+  X(cuGraphExecEventWaitNodeSetEvent, 11010) \
+  X(cuGraphMemAllocNodeGetParams, 11040) \
+  X(cuGraphMemFreeNodeGetParams, 11040) \
   X(cuGraphGetNodes, 10000) \
   X(cuGraphGetRootNodes, 10000) \
   X(cuGraphGetEdges, 12030) \

@@ -84,6 +84,30 @@ using namespace softgpu::cudart;
   X(cudaGraphAddMemFreeNode, cuGraphAddMemFreeNode,                                                           \
     (cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,                    \
      void* pointer), (node, graph, after, count, device_address(pointer)))                                    \
+  X(cudaGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent,                                         \
+    (cudaGraphNode_t node, cudaEvent_t* event),                                                               \
+    (node, event))                                                                                            \
+  X(cudaGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent,                                         \
+    (cudaGraphNode_t node, cudaEvent_t event),                                                                \
+    (node, event))                                                                                            \
+  X(cudaGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent,                                             \
+    (cudaGraphNode_t node, cudaEvent_t* event),                                                               \
+    (node, event))                                                                                            \
+  X(cudaGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent,                                             \
+    (cudaGraphNode_t node, cudaEvent_t event),                                                                \
+    (node, event))                                                                                            \
+  X(cudaGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent,                                 \
+    (cudaGraphExec_t executable, cudaGraphNode_t node, cudaEvent_t event),                                    \
+    (executable, node, event))                                                                                \
+  X(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent,                                     \
+    (cudaGraphExec_t executable, cudaGraphNode_t node, cudaEvent_t event),                                    \
+    (executable, node, event))                                                                                \
+  X(cudaGraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams,                                             \
+    (cudaGraphNode_t node, cudaMemAllocNodeParams* parameters),                                               \
+    (node, same_layout<CUDA_MEM_ALLOC_NODE_PARAMS>(parameters)))                                              \
+  X(cudaGraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams,                                               \
+    (cudaGraphNode_t node, void* pointer),                                                                    \
+    (node, static_cast<CUdeviceptr*>(pointer)))                                                               \
   X(cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute,                                             \
     (int device, cudaGraphMemAttributeType attribute, void* value),                                           \
     (device, static_cast<CUgraphMem_attribute>(attribute), value))                                            \

@@ -92,6 +92,12 @@ cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3
       *parameters, [&](const CUDA_MEMCPY3D* copy) { return driver.cuGraphMemcpyNodeSetParams(node, copy); });
 }
 
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t count,
+                                           cudaMemcpyKind kind) {
+  const cudaMemcpy3DParms parameters = one_row(to, from, count, kind);
+  return cudaGraphMemcpyNodeSetParams(node, &parameters);
+}
+
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* parameters) {
   return with_copy_parameters(*parameters, [&](const CUDA_MEMCPY3D* copy) {

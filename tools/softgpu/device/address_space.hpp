@@ -27,6 +27,7 @@ struct Range {
   enum class Kind : std::uint8_t {
     kAllocation,  // cuMemAlloc, cuMemAllocPitch
     kPool,        // cuMemAllocAsync
+    kGraph,       // allocated by a node of a graph
     kMapping,     // cuMemMap
     kGlobal,      // a module's variable
     kInternal,    // softgpu's own; no program's address

@@ -2,24 +2,12 @@
 #include <utility>
 
 #include "softgpu_api.gen.hpp"
-#include "tools/softgpu/device/copy.hpp"
 #include "tools/softgpu/driver/call_costs.hpp"
 #include "tools/softgpu/driver/capture.hpp"
+#include "tools/softgpu/driver/copy_plan.hpp"
 
 namespace softgpu::api {
 namespace {
-
-// What a call says its address is; kEither is for the driver to find out.
-enum class Claim : std::uint8_t { kHost, kDevice, kEither };
-
-bool is_known_to_device(Place place) { return place != Place::kPageable && place != Place::kInvalid; }
-
-CUresult judge(CopySide& side, Claim claim, const CopyPlan& plan) {
-  side.place = machine().space.place(side.address, side.extent(plan.width, plan.height, plan.depth));
-  if (side.place == Place::kInvalid) return CUDA_ERROR_INVALID_VALUE;
-  if (claim == Claim::kDevice && !is_known_to_device(side.place)) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
-}
 
 bool is_pageable(const CopySide& side) { return side.place == Place::kPageable; }
 
@@ -35,25 +23,18 @@ CUresult refuse_waiting(Stream& stream, const CopyPlan& plan, bool sync) {
   return is_pageable(plan.to) || is_pageable(plan.from) ? refuse_if_capturing(stream) : CUDA_SUCCESS;
 }
 
-CUresult enqueue(CopyPlan plan, Claim to, Claim from, CUstream handle, bool sync) {
+CUresult enqueue(CopyPlan plan, const Claims& claims, CUstream handle, bool sync) {
   StreamPtr stream;
   SOFTGPU_TRY(find_stream(handle, &stream));
   if (plan.bytes() == 0) return CUDA_SUCCESS;
-  SOFTGPU_TRY(judge(plan.to, to, plan));
-  SOFTGPU_TRY(judge(plan.from, from, plan));
+  SOFTGPU_TRY(judge_copy(claims, &plan));
   SOFTGPU_TRY(refuse_waiting(*stream, plan, sync));
   if (is_pageable(plan.from) && !waits(plan, sync)) plan.stage();
   const std::shared_ptr<Fate> fate = stream->queue->fate;
-  Device& device = machine().device(fate->device);
   pass_call_lock(CallCost::kLaunch);
   const bool wait = waits(plan, sync);
-  Work work;
-  work.engine = plan.engine();
-  work.body = [plan = std::move(plan), fate, &device](Progress& progress) {
-    execute_copy(device, plan, *fate, progress);
-  };
   OperationPtr operation;
-  SOFTGPU_TRY(submit(*stream, std::move(work), &operation));
+  SOFTGPU_TRY(submit(*stream, work_of(contents_of(CopyNode{std::move(plan)}), fate), &operation));
   return wait ? wait_for(*fate, operation) : CUDA_SUCCESS;
 }
 
@@ -63,74 +44,19 @@ CUresult copy_line(std::uint64_t to, Claim to_claim, std::uint64_t from, Claim f
   plan.to.address = to;
   plan.from.address = from;
   plan.width = bytes;
-  return enqueue(std::move(plan), to_claim, from_claim, stream, sync);
+  return enqueue(std::move(plan), {to_claim, from_claim}, stream, sync);
 }
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// One side of a 2-D or 3-D copy; the structs of the API name their fields alike.
-struct Shape {
-  CUmemorytype type;
-  const void* host;
-  CUdeviceptr device;
-  std::size_t x, y, z, pitch, height;
-};
-
-CUresult shape_side(const Shape& shape, const CopyPlan& plan, CopySide* side, Claim* claim) {
-  if (shape.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
-  const bool host = shape.type == CU_MEMORYTYPE_HOST;
-  if (!host && shape.type != CU_MEMORYTYPE_DEVICE && shape.type != CU_MEMORYTYPE_UNIFIED)
-    return CUDA_ERROR_INVALID_VALUE;
-  *claim = host ? Claim::kHost : shape.type == CU_MEMORYTYPE_DEVICE ? Claim::kDevice : Claim::kEither;
-  side->pitch = shape.pitch != 0 ? shape.pitch : shape.x + plan.width;
-  if (plan.height > 1 && side->pitch < shape.x + plan.width) return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t rows = shape.height != 0 ? shape.height : shape.y + plan.height;
-  if (plan.depth > 1 && rows < shape.y + plan.height) return CUDA_ERROR_INVALID_VALUE;
-  side->slice = side->pitch * rows;
-  const std::uint64_t base = host ? address_of(shape.host) : shape.device;
-  side->address = base + shape.z * side->slice + shape.y * side->pitch + shape.x;
-  return CUDA_SUCCESS;
-}
-
-CUresult copy_box(const Shape& to, const Shape& from, CopyPlan plan, CUstream stream, bool sync) {
-  Claim to_claim = Claim::kEither;
-  Claim from_claim = Claim::kEither;
-  if (plan.bytes() == 0) return CUDA_SUCCESS;
-  SOFTGPU_TRY(shape_side(to, plan, &plan.to, &to_claim));
-  SOFTGPU_TRY(shape_side(from, plan, &plan.from, &from_claim));
-  return enqueue(std::move(plan), to_claim, from_claim, stream, sync);
-}
-
-CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, bool sync) {
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CopyPlan plan;
-  plan.width = copy->WidthInBytes;
-  plan.height = copy->Height;
-  const Shape to{copy->dstMemoryType, copy->dstHost,
-                 copy->dstDevice,     copy->dstXInBytes,
-                 copy->dstY,          0,
-                 copy->dstPitch,      0};
-  const Shape from{copy->srcMemoryType, copy->srcHost,
-                   copy->srcDevice,     copy->srcXInBytes,
-                   copy->srcY,          0,
-                   copy->srcPitch,      0};
-  return copy_box(to, from, std::move(plan), stream, sync);
-}
-
-// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER.
+// CUDA_MEMCPY2D, CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER.
 template <class Copy>
-CUresult copy_3d(const Copy* copy, CUstream stream, bool sync) {
+CUresult copy_box(const Copy* copy, CUstream stream, bool sync) {
   if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (copy->srcLOD != 0 || copy->dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
   CopyPlan plan;
-  plan.width = copy->WidthInBytes;
-  plan.height = copy->Height;
-  plan.depth = copy->Depth;
-  const Shape to{copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstXInBytes,
-                 copy->dstY,          copy->dstZ,    copy->dstPitch,  copy->dstHeight};
-  const Shape from{copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcXInBytes,
-                   copy->srcY,          copy->srcZ,    copy->srcPitch,  copy->srcHeight};
-  return copy_box(to, from, std::move(plan), stream, sync);
+  Claims claims;
+  SOFTGPU_TRY(plan_copy(*copy, &plan, &claims));
+  return enqueue(std::move(plan), claims, stream, sync);
 }
 
 }  // namespace
@@ -170,18 +96,18 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, std:
   return copy_line(dstDevice, Claim::kDevice, srcDevice, Claim::kDevice, ByteCount, hStream, false);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) { return copy_2d(pCopy, nullptr, true); }
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) { return copy_2d(pCopy, nullptr, true); }
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) { return copy_box(pCopy, nullptr, true); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) { return copy_box(pCopy, nullptr, true); }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
-  return copy_2d(pCopy, hStream, false);
+  return copy_box(pCopy, hStream, false);
 }
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) { return copy_3d(pCopy, nullptr, true); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) { return copy_box(pCopy, nullptr, true); }
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
-  return copy_3d(pCopy, hStream, false);
+  return copy_box(pCopy, hStream, false);
 }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) { return copy_3d(pCopy, nullptr, true); }
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) { return copy_box(pCopy, nullptr, true); }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
-  return copy_3d(pCopy, hStream, false);
+  return copy_box(pCopy, hStream, false);
 }
 
 }  // namespace softgpu::api

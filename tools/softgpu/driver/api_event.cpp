@@ -16,15 +16,24 @@ CUresult find_event(CUevent handle, std::shared_ptr<Event>* event) {
   return *event == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
 
+CUevent handle_of(const std::shared_ptr<Event>& event) { return reinterpret_cast<CUevent>(event.get()); }
+
 OperationPtr last_record(Event& event) {
   const std::lock_guard lock(event.mutex);
   return event.record;
 }
 
-CUresult record(const std::shared_ptr<Event>& event, Stream& stream) {
+// Seen from outside a capture, an event in it is a node; else it only says what follows what.
+CUresult record_in_capture(const std::shared_ptr<Event>& event, Stream& stream, bool external,
+                           bool* captured) {
+  if (!external) return capture_event_record(stream, *event, captured);
+  return capture_node(stream, contents_of(EventNode{handle_of(event), false}), captured);
+}
+
+CUresult record(const std::shared_ptr<Event>& event, Stream& stream, bool external) {
   if (event->fate->device != stream.queue->fate->device) return CUDA_ERROR_INVALID_HANDLE;
   bool captured = false;
-  SOFTGPU_TRY(capture_event_record(stream, *event, &captured));
+  SOFTGPU_TRY(record_in_capture(event, stream, external, &captured));
   if (captured) return CUDA_SUCCESS;
   pass_call_lock(CallCost::kEventRecord);
   OperationPtr operation;
@@ -74,7 +83,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   std::shared_ptr<Event> event;
   SOFTGPU_TRY(find_event(hEvent, &event));
   if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-  return record(event, *stream);
+  return record(event, *stream, flags == CU_EVENT_RECORD_EXTERNAL);
 }
 
 CUresult cuEventQuery(CUevent hEvent) {
@@ -128,7 +137,9 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
   SOFTGPU_TRY(find_event(hEvent, &event));
   if (Flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   bool captured = false;
-  SOFTGPU_TRY(capture_event_wait(*stream, *event, &captured));
+  const bool external = Flags == CU_EVENT_WAIT_EXTERNAL;
+  SOFTGPU_TRY(external ? capture_node(*stream, contents_of(EventNode{hEvent, true}), &captured)
+                       : capture_event_wait(*stream, *event, &captured));
   if (captured) return CUDA_SUCCESS;
   const OperationPtr operation = last_record(*event);
   if (operation == nullptr || operation->complete.load()) return fate_of(*stream->fate);

@@ -5,45 +5,33 @@
 #include "softgpu_api.gen.hpp"
 #include "tools/softgpu/driver/call_costs.hpp"
 #include "tools/softgpu/driver/capture.hpp"
-#include "tools/softgpu/driver/launch.hpp"
-#include "tools/softgpu/driver/memory.hpp"
 
 namespace softgpu::api {
 namespace {
 
-CUresult make_workspace(const Stream& stream, KernelLaunch& launch) {
-  std::uint64_t address = 0;
-  SOFTGPU_TRY(allocate_device(stream.queue->fate->device, stream.context_handle, Range::Kind::kInternal,
-                              Workspace::kBytes, &address));
-  launch.workspace = std::make_shared<Workspace>(address);
-  return CUDA_SUCCESS;
-}
-
-CUresult enqueue(KernelLaunch launch, CUstream handle, void** kernel_params, void** extra) {
+CUresult enqueue(KernelNode node, CUstream handle, void** kernel_params, void** extra) {
+  KernelLaunch& launch = node.launch;
   StreamPtr stream;
   SOFTGPU_TRY(find_stream(handle, &stream));
   SOFTGPU_TRY(check_launch(launch));
   SOFTGPU_TRY(read_parameters(launch, kernel_params, extra));
-  if (launch.cooperative) SOFTGPU_TRY(make_workspace(*stream, launch));
+  if (launch.cooperative)
+    SOFTGPU_TRY(make_workspace(stream->queue->fate->device, stream->context_handle, &launch));
   const std::shared_ptr<Fate> fate = stream->queue->fate;
   pass_call_lock(CallCost::kLaunch);
-  Work work;
-  work.engine = EngineKind::kCompute;
-  work.body = [launch = std::move(launch), fate](Progress& progress) {
-    execute_launch(launch, *fate, progress);
-  };
-  return submit(*stream, std::move(work));
+  return submit(*stream, work_of(contents_of(std::move(node)), fate));
 }
 
 CUresult launch_grid(CUfunction f, std::array<std::uint32_t, 3> grid, std::array<std::uint32_t, 3> block,
                      unsigned shared, bool cooperative, CUstream stream, void** kernel_params, void** extra) {
-  KernelLaunch launch;
-  SOFTGPU_TRY(find_function(f, &launch.function));
-  launch.grid = grid;
-  launch.block = block;
-  launch.dynamic_shared = shared;
-  launch.cooperative = cooperative;
-  return enqueue(std::move(launch), stream, kernel_params, extra);
+  KernelNode node;
+  SOFTGPU_TRY(find_function(f, &node.launch.function));
+  node.function = f;
+  node.launch.grid = grid;
+  node.launch.block = block;
+  node.launch.dynamic_shared = shared;
+  node.launch.cooperative = cooperative;
+  return enqueue(std::move(node), stream, kernel_params, extra);
 }
 
 }  // namespace

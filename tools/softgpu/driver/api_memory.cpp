@@ -5,6 +5,7 @@
 
 #include "softgpu_api.gen.hpp"
 #include "tools/softgpu/driver/capture.hpp"
+#include "tools/softgpu/driver/graph_memory.hpp"
 #include "tools/softgpu/driver/memory.hpp"
 
 namespace softgpu::api {
@@ -111,6 +112,8 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
   ContextPtr context;
   SOFTGPU_TRY(ready_context(&context));
   if (dptr == 0) return CUDA_SUCCESS;
+  if (const auto graphs_own = find_graph_allocation(dptr))
+    return graphs_own->free() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   const auto found = machine().space.find(dptr);
   if (!found || found->base != dptr || !is_freed_by_mem_free(*found)) return CUDA_ERROR_INVALID_VALUE;
   if (settings().free_waits != 0) machine().scheduler.wait_device(found->device);

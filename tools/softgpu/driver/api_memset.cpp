@@ -1,10 +1,8 @@
 // Memsets: one plan of rows; the synchronous forms only join the order, as on a device.
-#include <utility>
-
 #include "softgpu_api.gen.hpp"
-#include "tools/softgpu/device/copy.hpp"
 #include "tools/softgpu/driver/call_costs.hpp"
 #include "tools/softgpu/driver/capture.hpp"
+#include "tools/softgpu/driver/copy_plan.hpp"
 
 namespace softgpu::api {
 namespace {
@@ -13,20 +11,13 @@ CUresult enqueue(const FillPlan& plan, CUstream handle, bool sync) {
   StreamPtr stream;
   SOFTGPU_TRY(find_stream(handle, &stream));
   if (plan.width == 0 || plan.height == 0) return CUDA_SUCCESS;
-  if (plan.address % plan.element != 0 || plan.pitch % plan.element != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (plan.height > 1 && plan.pitch < plan.width * plan.element) return CUDA_ERROR_INVALID_VALUE;
-  const std::uint64_t extent = (plan.height - 1) * plan.pitch + plan.width * plan.element;
-  const Place place = machine().space.place(plan.address, extent);
-  if (place == Place::kInvalid || place == Place::kPageable) return CUDA_ERROR_INVALID_VALUE;
+  Place place = Place::kInvalid;
+  SOFTGPU_TRY(judge_fill(plan, &place));
   if (sync) SOFTGPU_TRY(refuse_in_capture());
   const std::shared_ptr<Fate> fate = stream->queue->fate;
-  Device& device = machine().device(fate->device);
   pass_call_lock(CallCost::kLaunch);
-  Work work;
-  work.engine = EngineKind::kCompute;
-  work.body = [plan, fate, &device](Progress& progress) { execute_fill(device, plan, *fate, progress); };
   OperationPtr operation;
-  SOFTGPU_TRY(submit(*stream, std::move(work), &operation));
+  SOFTGPU_TRY(submit(*stream, work_of(contents_of(FillNode{plan}), fate), &operation));
   return sync && place != Place::kDevice ? wait_for(*fate, operation) : CUDA_SUCCESS;
 }
 

@@ -4,6 +4,8 @@
 
 #include "softgpu_api.gen.hpp"
 #include "tools/softgpu/driver/capture.hpp"
+#include "tools/softgpu/driver/graph_memory.hpp"
+#include "tools/softgpu/driver/graph_parameters.hpp"
 #include "tools/softgpu/driver/memory.hpp"
 #include "tools/softgpu/driver/pool.hpp"
 
@@ -25,9 +27,39 @@ CUresult check_device(CUdevice device) {
              : CUDA_ERROR_INVALID_DEVICE;
 }
 
+CUresult is_captured(Stream& stream, bool* captured) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  SOFTGPU_TRY(capture_status(stream, &status));
+  *captured = status != CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+// In a capture, the allocation is the graph's.
+CUresult capture_allocation(CUdeviceptr* dptr, std::size_t bytesize, int device, Stream& stream) {
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
+  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  parameters.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+  parameters.bytesize = bytesize;
+  ContentsPtr contents;
+  SOFTGPU_TRY(contents_of_allocation(&parameters, &contents));
+  bool captured = false;
+  SOFTGPU_TRY(capture_node(stream, contents, &captured));
+  *dptr = parameters.dptr;
+  return CUDA_SUCCESS;
+}
+
+CUresult capture_free(CUdeviceptr dptr, Stream& stream) {
+  ContentsPtr contents;
+  SOFTGPU_TRY(contents_of_free(dptr, &contents));
+  bool captured = false;
+  return capture_node(stream, contents, &captured);
+}
+
 CUresult allocate(CUdeviceptr* dptr, std::size_t bytesize, const PoolPtr& pool, Stream& stream) {
   if (dptr == nullptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
-  SOFTGPU_TRY(refuse_if_capturing(stream));
+  bool captured = false;
+  SOFTGPU_TRY(is_captured(stream, &captured));
+  if (captured) return capture_allocation(dptr, bytesize, pool->device, stream);
   std::uint64_t address = 0;
   const auto make = [&] {
     return allocate_device(pool->device, stream.context_handle, Range::Kind::kPool, bytesize, &address,
@@ -65,7 +97,11 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   StreamPtr stream;
   SOFTGPU_TRY(find_stream(hStream, &stream));
   if (dptr == 0) return CUDA_SUCCESS;
-  SOFTGPU_TRY(refuse_if_capturing(*stream));
+  bool captured = false;
+  SOFTGPU_TRY(is_captured(*stream, &captured));
+  if (captured) return capture_free(dptr, *stream);
+  if (const auto graphs_own = find_graph_allocation(dptr))
+    return graphs_own->free() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   SOFTGPU_TRY(begin_async_free(dptr));
   Work work;
   work.engine = EngineKind::kCompute;

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "softgpu_api.gen.hpp"
-#include "tools/softgpu/device/clock.hpp"
-#include "tools/softgpu/device/statistics.hpp"
 #include "tools/softgpu/driver/capture.hpp"
 
 namespace softgpu::api {
@@ -21,21 +19,6 @@ CUresult create(CUstream* phStream, unsigned flags, int priority) {
   const StreamKind kind = flags == CU_STREAM_NON_BLOCKING ? StreamKind::kNonBlocking : StreamKind::kBlocking;
   *phStream = Streams::instance().add(make_stream(context, kind, flags, priority));
   return CUDA_SUCCESS;
-}
-
-CUresult enqueue_host(CUstream hStream, std::function<void(CUstream)> call) {
-  StreamPtr stream;
-  SOFTGPU_TRY(find_stream(hStream, &stream));
-  Work work;
-  work.engine = EngineKind::kHostThread;
-  work.body = [call = std::move(call), hStream](Progress& progress) {
-    count(statistics().host_functions);
-    in_host_function = true;
-    call(hStream);
-    in_host_function = false;
-    progress.end = std::max(progress.start, now_ns());
-  };
-  return submit(*stream, std::move(work));
 }
 
 // The address in host memory of a value that the device waits for or writes.
@@ -175,8 +158,10 @@ CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
 }
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
+  StreamPtr stream;
+  SOFTGPU_TRY(find_stream(hStream, &stream));
   if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return enqueue_host(hStream, [fn, userData](CUstream) { fn(userData); });
+  return submit(*stream, work_of(contents_of(HostNode{fn, userData}), stream->queue->fate));
 }
 
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
@@ -185,8 +170,12 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
   StreamPtr stream;
   SOFTGPU_TRY(find_stream(hStream, &stream));
   SOFTGPU_TRY(refuse_if_capturing(*stream));
-  return enqueue_host(hStream,
-                      [callback, userData](CUstream handle) { callback(handle, CUDA_SUCCESS, userData); });
+  Work work;
+  work.engine = EngineKind::kHostThread;
+  work.body = [=](Progress& progress) {
+    call_host([=] { callback(hStream, CUDA_SUCCESS, userData); }, progress);
+  };
+  return submit(*stream, std::move(work));
 }
 
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {

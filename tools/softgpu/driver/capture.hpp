@@ -1,4 +1,4 @@
-// Stream capture and the graphs that come of it. Called by submit() and the capture and graph entry points.
+// Stream capture. Called by submit() and the capture entry points.
 // Thread rule: one lock over all captures. Failure rule: an illegal call invalidates the captures it would
 // disturb.
 #pragma once
@@ -6,27 +6,12 @@
 #include <cuda.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
-#include "tools/softgpu/driver/context.hpp"
+#include "tools/softgpu/driver/graph.hpp"
 
 namespace softgpu {
-
-struct GraphNode {
-  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-  Work work;
-  std::vector<std::size_t> dependencies;
-};
-struct Graph {
-  std::vector<GraphNode> nodes;  // each after those it depends on
-};
-using Graphs = Registry<Graph, CUgraph>;
-
-struct GraphExec {
-  Graph graph;  // as it was when instantiated
-  unsigned long long flags = 0;
-};
-using GraphExecs = Registry<GraphExec, CUgraphExec>;
 
 struct Capture {
   std::uint64_t id = 0;
@@ -35,13 +20,18 @@ struct Capture {
   CUcontext context = nullptr;
   const Stream* origin = nullptr;
   bool invalidated = false;
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  GraphPtr graph;
+  bool own_graph = true;  // made for this capture; else the program's
   // The streams in this capture, with the nodes that their next one follows.
-  std::map<const Stream*, std::vector<std::size_t>> tails;
+  std::map<const Stream*, std::vector<GraphNode*>> tails;
+  std::vector<CUgraphNode> reported;  // lent out by cuStreamGetCaptureInfo
+  std::vector<CUgraphEdgeData> reported_edges;
 };
 
-CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode);
-CUresult end_capture(Stream& stream, std::shared_ptr<Graph>* graph);
+// `graph` null: a new one, the program's from now on.
+CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode, GraphPtr graph = nullptr,
+                       std::vector<GraphNode*> dependencies = {});
+CUresult end_capture(Stream& stream, CUgraph* graph);
 CUresult exchange_capture_mode(CUstreamCaptureMode* mode);
 
 // Adds a node where the stream is being captured; refuses work on the legacy stream that a capture forbids.
@@ -55,10 +45,18 @@ CUresult refuse_in_capture();
 // Before a call that waits for or asks about a captured stream.
 CUresult refuse_if_capturing(Stream& stream);
 
-// `id` and `graph` may be null.
-CUresult capture_status(Stream& stream, CUstreamCaptureStatus* status, std::uint64_t* id,
-                        std::shared_ptr<Graph>* graph);
-
-CUresult launch_graph(const GraphExec& exec, Stream& stream);
+// What cuStreamGetCaptureInfo answers; each may be null.
+struct CaptureReport {
+  std::uint64_t* id = nullptr;
+  CUgraph* graph = nullptr;
+  const CUgraphNode** dependencies = nullptr;
+  const CUgraphEdgeData** edges = nullptr;
+  std::size_t* count = nullptr;
+};
+CUresult capture_status(Stream& stream, CUstreamCaptureStatus* status, const CaptureReport& report = {});
+// Replaces, or adds to, what the stream's next node follows.
+CUresult update_capture_tail(Stream& stream, std::span<const CUgraphNode> nodes, bool replace);
+// Adds a node that is no work of a stream's, such as an allocation.
+CUresult capture_node(Stream& stream, ContentsPtr contents, bool* captured);
 
 }  // namespace softgpu

@@ -18,6 +18,8 @@
 namespace softgpu {
 
 struct Capture;
+struct GraphNode;
+struct NodeContents;
 struct Stream;
 using StreamPtr = std::shared_ptr<Stream>;
 
@@ -58,7 +60,7 @@ struct Event {
   std::mutex mutex;
   OperationPtr record;  // null: never recorded
   std::shared_ptr<Capture> capture;
-  std::vector<std::size_t> captured_after;  // nodes of that capture
+  std::vector<GraphNode*> captured_after;  // nodes of that capture
 };
 using Events = Registry<Event, CUevent>;
 
@@ -88,6 +90,7 @@ struct Work {
   EngineKind engine = EngineKind::kInline;
   std::function<void(Progress&)> body;
   std::function<bool()> poll;
+  std::shared_ptr<const NodeContents> contents;  // what a graph's node of it says; null: nothing
 };
 // Enqueues, or records while the stream is being captured. `operation` may be null.
 CUresult submit(Stream& stream, Work work, OperationPtr* operation = nullptr,

@@ -117,6 +117,13 @@ void Workspace::clear() const {
   std::memset(machine().space.translate(address, true, &run), 0, kBytes);
 }
 
+CUresult make_workspace(int device, CUcontext context, KernelLaunch* launch) {
+  std::uint64_t address = 0;
+  SOFTGPU_TRY(allocate_device(device, context, Range::Kind::kInternal, Workspace::kBytes, &address));
+  launch->workspace = std::make_shared<Workspace>(address);
+  return CUDA_SUCCESS;
+}
+
 CUresult check_launch(const KernelLaunch& launch) {
   SOFTGPU_TRY(check_shape(launch));
   const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];

@@ -32,6 +32,8 @@ struct KernelLaunch {
   std::shared_ptr<Workspace> workspace;  // of a cooperative launch
 };
 
+// Where a cooperative launch's blocks meet.
+CUresult make_workspace(int device, CUcontext context, KernelLaunch* launch);
 // Shape and resources against the device's limits.
 CUresult check_launch(const KernelLaunch& launch);
 // From kernelParams (one pointer a parameter) or extra (a buffer and its size).
