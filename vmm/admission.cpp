@@ -46,6 +46,7 @@ InFlight* Admission::take_record() {
   InFlight* access = free_records_.back();
   free_records_.pop_back();
   access->refusal = Status();
+  access->runs_partly_from_host = false;
   access->blocked_since = Nanoseconds();
   return access;
 }
@@ -77,77 +78,6 @@ bool Admission::has_suspects(const InFlight& access) const {
                      [this](GroupIndex group) { return state_.groups[group].suspect; });
 }
 
-void Admission::gather(const AccessAsk& ask, InFlight* access) {
-  access->groups.clear();
-  access->may_touch.clear();
-  access->will_touch.clear();
-  ++serial_;
-  seen_group_.resize(state_.groups.size());
-  seen_extent_.resize(state_.extents.size());
-  for (const CUdeviceptr pointer : ask.pointers) {
-    const GroupIndex group = state_.units.group_at(pointer);
-    if (group != kNoGroup && !state_.groups[group].freed) gather_group(group, access);
-  }
-  for (const AccessAsk::Span& span : ask.ranges) gather_range(span, access);
-  const std::size_t named = access->groups.size();
-  if (access->opaque) gather_everything(access);
-  for (const GroupIndex group : state_.held_by_all) {
-    if (ask.may_run_from_host && !state_.groups[group].freed) gather_group(group, access);
-  }
-  for (std::size_t i = 0; i < access->groups.size(); ++i) {  // closed over holders
-    if (!ask.may_run_from_host) break;                       // a copy follows no address
-    for (const GroupIndex held : state_.groups[access->groups[i]].holds) {
-      if (!state_.groups[held].freed) gather_group(held, access);
-    }
-  }
-  // Detached: what may be touched has to be there. Mapped: the parameters' own is what we expect.
-  if (state_.settings.detached) {
-    access->will_touch = access->may_touch;
-  } else {
-    for (std::size_t i = 0; i < named; ++i) {
-      const Group& group = state_.groups[access->groups[i]];
-      access->will_touch.insert(access->will_touch.end(), group.extents.begin(), group.extents.end());
-    }
-    if (!ask.may_run_from_host) access->will_touch = access->may_touch;
-  }
-}
-
-void Admission::gather_group(GroupIndex index, InFlight* access) {
-  if (seen_group_[index] == serial_) return;
-  seen_group_[index] = serial_;
-  access->groups.push_back(index);
-  for (const ExtentIndex extent : state_.groups[index].extents) {
-    if (seen_extent_[extent] == serial_) continue;
-    seen_extent_[extent] = serial_;
-    access->may_touch.push_back(extent);
-  }
-}
-
-// A copy touches what its range covers and nothing else, whatever its group holds.
-void Admission::gather_range(const AccessAsk::Span& span, InFlight* access) {
-  const GroupIndex index = span.size.count() == 0 ? kNoGroup : state_.units.group_at(span.address);
-  if (index == kNoGroup || state_.groups[index].freed) return;
-  const Group& group = state_.groups[index];
-  if (std::find(access->groups.begin(), access->groups.end(), index) == access->groups.end()) {
-    access->groups.push_back(index);
-  }
-  for (const ExtentIndex extent : group.extents) {
-    const Extent& one = state_.extents[extent];
-    const bool apart =
-        one.address >= span.address + span.size.count() || span.address >= one.address + one.size.count();
-    if (apart || seen_extent_[extent] == serial_) continue;
-    seen_extent_[extent] = serial_;
-    access->may_touch.push_back(extent);
-  }
-}
-
-void Admission::gather_everything(InFlight* access) {
-  for (GroupIndex index = 0; index < state_.groups.size(); ++index) {
-    const Group& group = state_.groups[index];
-    if (group.exists && !group.freed) gather_group(index, access);
-  }
-}
-
 // ---- waiting
 
 bool Admission::usable(const InFlight& access) const {
@@ -163,10 +93,12 @@ bool Admission::usable_from_host(const InFlight& access) const {
   });
 }
 
-// Whoever comes while the first in line waits for others' work stands behind it, or that would never end.
+// Whoever comes while the first in line waits for others' work stands behind it, or that would never end; and
+// in its quiescent window who may touch much, or its moves would be void.
 bool Admission::must_queue(const InFlight& access) const {
-  if (state_.waiting.empty() || state_.waiting.front()->blocked_since == Nanoseconds()) return false;
-  return !access.may_touch.empty();
+  if (state_.waiting.empty() || access.may_touch.empty()) return false;
+  const bool blocked = state_.waiting.front()->blocked_since != Nanoseconds();
+  return blocked || (state_.window_of != nullptr && access.coarse);
 }
 
 bool Admission::wait_for_turn(Lock& lock, InFlight* access) {
@@ -188,6 +120,7 @@ bool Admission::wait_for_turn(Lock& lock, InFlight* access) {
     }
   }
   std::erase(state_.waiting, access);
+  if (state_.window_of == access) state_.window_of = nullptr;
   count(state_.statistics.stall_nanoseconds, (state_.clock.now() - access->waiting_since).count());
   state_.settled.notify_all();
   if (!state_.waiting.empty()) state_.wake_engine();
@@ -197,7 +130,8 @@ bool Admission::wait_for_turn(Lock& lock, InFlight* access) {
 // In mapped mode nobody stands in line longer than the way out allows (rule 4).
 bool Admission::may_pass(const InFlight& access) const {
   if (state_.waiting.front() == &access || !must_queue(access)) return true;
-  if (state_.settings.detached) return false;
+  // In a window nothing but our own moves is waited for.
+  if (state_.settings.detached || (state_.window_of != nullptr && access.coarse)) return false;
   return state_.way_out_is_due(access.waiting_since);
 }
 
@@ -228,7 +162,8 @@ void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   count(state_.statistics.accesses);
   const auto on_host = [this](ExtentIndex extent) { return !usable_in_hbm(state_.extents[extent].state); };
   access->from_host = std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host);
-  if (access->from_host && ask.may_run_from_host) count(state_.statistics.host_runs);
+  if ((access->from_host || access->runs_partly_from_host) && ask.may_run_from_host)
+    count(state_.statistics.host_runs);
   for (const ExtentIndex extent : access->may_touch) touch(extent);
   for (const GroupIndex group : access->groups) ++state_.groups[group].in_flight;
   if (access->opaque) ++state_.opaque_in_flight;

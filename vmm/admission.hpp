@@ -60,6 +60,9 @@ class Admission {
   void gather_group(GroupIndex group, InFlight* access);
   void gather_range(const AccessAsk::Span& span, InFlight* access);
   void gather_everything(InFlight* access);
+  void gather_expected(const AccessAsk& ask, std::size_t named, InFlight* access);
+  void expect_from_pointer(Group& group, CUdeviceptr pointer, InFlight* access);
+  bool trim_to_hbm(InFlight* access) const;
   [[nodiscard]] bool usable(const InFlight& access) const;
   [[nodiscard]] bool usable_from_host(const InFlight& access) const;
   [[nodiscard]] bool must_queue(const InFlight& access) const;

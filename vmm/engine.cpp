@@ -28,6 +28,7 @@ bool Engine::turn() {
   progress |= change_mappings();
   if (lost_ != CUDA_SUCCESS) lose_context();
   const Lock lock(state_.mutex);
+  consider_plenty();
   polling_ = hbm_.in_use() > hbm_.budget() || !moves_.empty() || !in_census_.empty() ||
              !state_.waiting.empty() || state_.held > 0;
   set_level(state_.statistics.hbm_bytes, state_.statistics.hbm_peak, hbm_.in_use());

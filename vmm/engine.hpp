@@ -51,6 +51,8 @@ class Engine {
 
   // Addresses in memory (engine_census.cpp).
   bool begin_shortage();
+  void consider_plenty();
+  [[nodiscard]] bool all_is_in_hbm() const;
   bool look_for_addresses();
   bool retire_census();
   bool start_census();
@@ -77,8 +79,10 @@ class Engine {
 
   // Serving (engine_serve.cpp).
   bool serve();
-  [[nodiscard]] Bytes spare() const;
   bool serve_access(Lock& lock, InFlight& access);
+  void open_window(InFlight& first);
+  bool serve_window(Lock& lock);
+  [[nodiscard]] bool is_waiting(const InFlight* access) const;
   bool open_way_out(Lock& lock);
   void want(InFlight& access);
   [[nodiscard]] Bytes bytes_wanted(const InFlight& access) const;
@@ -120,6 +124,8 @@ class Engine {
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;
   bool polling_ = false;
+  Nanoseconds looked_for_plenty_;
+  Nanoseconds plenty_since_;      // all that lives is in HBM; 0: it is not
   CUresult lost_ = CUDA_SUCCESS;  // the sticky error that the driver has answered
 };
 

@@ -9,7 +9,7 @@
 
 namespace tencache::vmm {
 
-// False while somebody is still on the fast path.
+// The fast path closes. False while somebody is still on the fast path.
 bool Engine::begin_shortage() {
   if (state_.short_of_memory) return true;
   if (!fast_path_.close()) return false;
@@ -26,6 +26,33 @@ bool Engine::begin_shortage() {
     if (census_ && group.exists && !group.freed) group.suspect = true;
   }
   return true;
+}
+
+// A shortage that is over for so long was a passing one.
+void Engine::consider_plenty() {
+  constexpr Nanoseconds kLooksEvery = 50_ms;
+  constexpr Nanoseconds kOverAfter = 1000_ms;
+  const Nanoseconds now = state_.clock.now();
+  if (!state_.short_of_memory || now - looked_for_plenty_ < kLooksEvery) return;
+  looked_for_plenty_ = now;
+  const bool busy = !state_.waiting.empty() || state_.held > 0 || !moves_.empty() || !in_census_.empty();
+  if (!all_is_in_hbm()) {
+    plenty_since_ = Nanoseconds();
+  } else if (plenty_since_ == Nanoseconds()) {
+    plenty_since_ = now;
+  } else if (!busy && now - plenty_since_ >= kOverAfter) {
+    state_.short_of_memory = false;
+    for (Group& group : state_.groups) group.suspect = false;
+    plenty_since_ = Nanoseconds();
+    fast_path_.open();
+  }
+}
+
+bool Engine::all_is_in_hbm() const {
+  return std::all_of(state_.extents.begin(), state_.extents.end(), [this](const Extent& extent) {
+    if (extent.group == kNoGroup || state_.groups[extent.group].freed) return true;
+    return usable_in_hbm(extent.state) || extent.state == ExtentState::kAbsent;
+  });
 }
 
 bool Engine::look_for_addresses() {

@@ -17,17 +17,18 @@ bool Engine::serve() {
     lock.lock();
   }
   bool progress = release_given_up();
-  if (!state_.waiting.empty()) progress |= serve_access(lock, *state_.waiting.front());
+  if (!state_.waiting.empty()) {
+    open_window(*state_.waiting.front());
+    progress |= serve_access(lock, *state_.waiting.front());
+  }
   progress |= open_way_out(lock);
+  progress |= serve_window(lock);
   const Bytes over = hbm_.in_use() > hbm_.budget() ? hbm_.in_use() - hbm_.budget() : Bytes();
   if (over.count() > 0) progress |= make_room(lock, over);
-  if (state_.short_of_memory) progress |= make_room(lock, spare());
+  const bool something_is_out = plenty_since_ == Nanoseconds();
+  if (state_.short_of_memory && something_is_out) progress |= make_room(lock, state_.spare());
   return progress;
 }
-
-// Once memory is short a little of HBM is kept free, so that what comes in need not wait for what goes out
-// and both links are busy.
-Bytes Engine::spare() const { return std::min(state_.settings.large_block * 2, hbm_.budget() / 8); }
 
 bool Engine::serve_access(Lock& lock, InFlight& access) {
   want(access);
@@ -38,9 +39,38 @@ bool Engine::serve_access(Lock& lock, InFlight& access) {
   bool progress = back_may_touch(lock, access);
   progress |= start_missing(lock, access);
   const Bytes missing = bytes_missing(access);
-  if (missing.count() > 0) progress |= make_room(lock, missing + spare());
+  if (missing.count() > 0) progress |= make_room(lock, missing + state_.spare());
   judge_blocked(access);
   return progress;
+}
+
+// A quiescent window (DESIGN 6.6): who stands first waits for others' work, whoever came since stands behind
+// it, and now nothing is enqueued any more. Until it is let in nobody else is, or its moves would be void.
+void Engine::open_window(InFlight& first) {
+  if (state_.window_of != nullptr || first.blocked_since == Nanoseconds() || !state_.quiescent()) return;
+  state_.window_of = &first;
+  count(state_.statistics.quiescent_windows);
+}
+
+// All that waits is brought in in the same window, as far as it fits.
+bool Engine::serve_window(Lock& lock) {
+  if (state_.window_of == nullptr) return false;
+  bool progress = false;
+  const std::vector<InFlight*> waiting(state_.waiting.begin(), state_.waiting.end());
+  for (InFlight* access : waiting) {
+    if (access == state_.window_of || !is_waiting(access)) continue;
+    want(*access);
+    progress |= start_missing(lock, *access);
+    if (!is_waiting(access)) continue;
+    const Bytes missing = bytes_missing(*access);
+    if (missing.count() > 0) progress |= make_room(lock, missing + state_.spare());
+  }
+  return progress;
+}
+
+// The lock was left since: it may have gone.
+bool Engine::is_waiting(const InFlight* access) const {
+  return std::find(state_.waiting.begin(), state_.waiting.end(), access) != state_.waiting.end();
 }
 
 // Who has waited for others' work as long as the way out allows gets what it lacks on the host.
@@ -286,6 +316,7 @@ std::optional<ExtentIndex> Engine::choose_victim() {
 
 bool Engine::put_out(Lock& lock, ExtentIndex index) {
   Extent& extent = state_.extents[index];
+  plenty_since_ = Nanoseconds();
   if (extent.host_current) {
     state_.apply(extent, ExtentEvent::kDropClean);
     count(state_.statistics.clean_drops);

@@ -25,7 +25,8 @@ std::atomic<std::uint64_t> last_path{0};  // an address may be another path's to
 
 }  // namespace
 
-FastPath::FastPath(MemoryState& state) : state_(state), serial_(++last_path), open_(register_barrier()) {}
+FastPath::FastPath(MemoryState& state)
+    : state_(state), serial_(++last_path), can_close_(register_barrier()), open_(can_close_) {}
 
 FastPath::Slot* FastPath::own_slot() {
   if (known.path == serial_) return static_cast<Slot*>(known.slot);
@@ -74,6 +75,8 @@ bool FastPath::close() {
   }
   return true;
 }
+
+void FastPath::open() { open_.store(can_close_, std::memory_order_release); }
 
 std::uint64_t FastPath::passed() const {
   std::uint64_t sum = 0;

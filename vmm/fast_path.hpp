@@ -24,6 +24,7 @@ class FastPath {
 
   // Nobody comes in any more. True once nobody is inside either.
   bool close();
+  void open();
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t passed() const;
 
@@ -42,7 +43,8 @@ class FastPath {
 
   MemoryState& state_;
   const std::uint64_t serial_;
-  std::atomic<bool> open_{false};
+  const bool can_close_;
+  std::atomic<bool> open_;
   std::atomic<std::size_t> slots_taken_{0};
   std::array<Slot, kMostThreads> slots_;
 };

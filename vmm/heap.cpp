@@ -63,7 +63,10 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
     return Status(StatusCode::kOutOfMemory, "all tiers are promised");
   }
   group.freed = false;
-  if (anew) group.holds.clear();  // nobody follows what the freed bytes say
+  if (anew) {  // nobody follows what the freed bytes say
+    group.holds.clear();
+    group.landmarks.clear();
+  }
   if (anew && group.slots.size() > 1) std::erase(empty_slabs_, slot.group);
   count(state_.statistics.reused);
   if (slot.pending) group.uses.add(slot.until);

@@ -75,11 +75,13 @@ struct Group {
   std::vector<ExtentIndex> extents;
   std::vector<Allocation> slots;
   Uses uses;
-  std::uint32_t in_flight = 0;         // accesses that were let in and have no number yet
-  std::vector<GroupIndex> holds;       // groups whose addresses its memory keeps
-  bool suspect = false;                // it may keep addresses that are not known: it waits for a census
-  bool in_census = false;              // a kernel of ours reads its blocks
-  bool census_is_whole = false;        // it reads all of its bytes: what it finds is all there is
+  std::uint32_t in_flight = 0;  // accesses that were let in and have no number yet
+  std::vector<CUdeviceptr>
+      landmarks;                  // addresses in it that accesses have named, sorted; kept where it is large
+  std::vector<GroupIndex> holds;  // groups whose addresses its memory keeps
+  bool suspect = false;           // it may keep addresses that are not known: it waits for a census
+  bool in_census = false;         // a kernel of ours reads its blocks
+  bool census_is_whole = false;   // it reads all of its bytes: what it finds is all there is
   std::vector<std::uint64_t> writers;  // signatures that made it suspect
   std::vector<std::uint64_t> judged;   // those of them whose bytes the census reads
 };
@@ -91,8 +93,10 @@ struct InFlight {
   bool may_write_addresses = false;  // a kernel, or a copy whose bytes were not seen
   StreamIndex stream = 0;
   bool opaque = false;
+  bool coarse = false;                  // opaque, or a great part of all memory by one address
   bool host_wait = false;               // a host function, or a wait for a value in memory
   bool from_host = false;               // let in with extents on the host
+  bool runs_partly_from_host = false;   // HBM cannot take at once all that it is expected to touch
   bool splittable = false;              // a copy that can be issued in parts
   bool has_way_out = false;             // may be let in with extents still on the host (mapped mode)
   std::vector<GroupIndex> groups;       // may-touch
@@ -153,6 +157,7 @@ struct MemoryState {
   std::uint32_t opaque_in_flight = 0;
   std::vector<std::unique_ptr<InFlight>> records;  // of accesses, in flight or free
   std::deque<InFlight*> waiting;  // accesses that wait, in the order they came; the engine serves the first
+  const InFlight* window_of = nullptr;  // the first of them, while a quiescent window is open for it
   std::vector<GroupIndex> given_up;  // freed groups whose extents lose their blocks as soon as they are idle
   std::vector<CUevent> free_events;
   bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
@@ -182,6 +187,13 @@ struct MemoryState {
     ready[index].store(all, std::memory_order_relaxed);
   }
 
+  // Once memory is short a little of HBM is kept free, so that what comes in need not wait for what goes out
+  // and both links are busy.
+  [[nodiscard]] Bytes spare() const { return std::min(settings.large_block * 2, settings.hbm_budget / 8); }
+
+  // May-touch says little of an allocation that takes much of HBM.
+  [[nodiscard]] bool coarse(const Group& group) const { return group.size > settings.hbm_budget / 2; }
+
   void wake_engine() {
     work_pending = true;
     work.notify_one();
@@ -190,6 +202,11 @@ struct MemoryState {
   bool idle(Group& group) {
     return group.in_flight == 0 && !group.in_census && opaque_in_flight == 0 && order.all_done(group.uses) &&
            order.all_done(opaque_uses);
+  }
+  // Nothing of the program is enqueued, running, or about to be enqueued. Not while the fast path is open.
+  [[nodiscard]] bool quiescent() const {
+    return short_of_memory && order.all_ended() &&
+           std::none_of(records.begin(), records.end(), [](const auto& record) { return record->active; });
   }
   // Whether who has waited for GPU work since then is to go another way (DESIGN 6.4): nothing has ended for
   // as long as the limit, or as twice what work has been seen to take; or what is ahead may wait for us.

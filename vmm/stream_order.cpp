@@ -85,6 +85,11 @@ void StreamOrder::all_completed_up_to(std::uint64_t number, std::vector<CUevent>
   for (StreamIndex index = 0; index < streams_.size(); ++index) completed_up_to(index, number, free_events);
 }
 
+bool StreamOrder::all_ended() const {
+  return std::all_of(streams_.begin(), streams_.end(),
+                     [](const Stream& stream) { return stream.completed >= stream.last_enqueued; });
+}
+
 bool StreamOrder::all_done(Uses& uses) const {
   std::erase_if(uses.uses_, [this](const Use& use) { return done(use); });
   return uses.uses_.empty();

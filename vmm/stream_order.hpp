@@ -89,6 +89,7 @@ class StreamOrder {
   [[nodiscard]] Nanoseconds longest_seen() const { return longest_seen_; }
 
   [[nodiscard]] bool done(const Use& use) const { return streams_[use.stream].completed >= use.number; }
+  [[nodiscard]] bool all_ended() const;
   // True when everything in `uses` is done; forgets what is.
   bool all_done(Uses& uses) const;
   // A host function, or a wait for a value in memory, is enqueued somewhere and not known to be done.

@@ -106,6 +106,30 @@ TEST_P(DeviceMemoryTest, TheFastPathIsOpenUntilMemoryRunsShort) {
   EXPECT_FALSE(machine.memory->enter_fast(stream, pointers));
 }
 
+TEST_P(DeviceMemoryTest, TheFastPathOpensAgainWhenAShortageIsOver) {
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr a = machine.allocate(8 * kPage);
+  const CUdeviceptr b = machine.allocate(12 * kPage);
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {b}, {store(b, 2)}).ok());  // a has to go, partly
+  machine.fake.run_all(stream);
+  machine.memory->context_waited(machine.memory->last_number());
+  ASSERT_TRUE(machine.memory->free_now(b));
+  const std::array pointers{a};
+  for (bool open = false; !open;) {
+    ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 1)}).ok());
+    machine.clock.advance(60_ms);
+    open = machine.memory->enter_fast(stream, pointers);
+  }
+  machine.fake.launch(stream, {expect(a, 1)});
+  machine.memory->left_fast();
+  const std::uint64_t evictions = machine.statistics.evictions;
+  const CUdeviceptr c = machine.allocate(12 * kPage);  // and memory runs short once more
+  ASSERT_TRUE(machine.launch(stream, {c}, {expect(c, 0), store(c, 3)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 1)}).ok());
+  EXPECT_GT(machine.statistics.evictions.load(), evictions);
+}
+
 TEST_P(DeviceMemoryTest, TheAccountIsStrict) {
   EXPECT_EQ(machine.allocate(1ull << 40), 0u);
   std::vector<CUdeviceptr> all;

@@ -6,9 +6,11 @@
 namespace tencache::test {
 namespace {
 
-class ProgressTest : public testing::Test {
+// Kernels that may touch anything: who waits for room waits for a quiescent window.
+class ProgressTest : public testing::TestWithParam<bool> {
  protected:
   ProgressTest() : machine(false, 8, 0, true), gpu(machine.fake) {
+    machine.opaque = GetParam();
     first = machine.fake.make_stream();
     second = machine.fake.make_stream();
     a = machine.allocate(4 * kPage);
@@ -47,7 +49,10 @@ class ProgressTest : public testing::Test {
   void hold_all() { pointers_ = {a, b}; }
 };
 
-TEST_F(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
+INSTANTIATE_TEST_SUITE_P(Kernels, ProgressTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "opaque" : "known"; });
+
+TEST_P(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
   hold_all();
   const CUdeviceptr flag = a;
   occupy([flag](FakeDriver& fake) { return fake.load(flag) == 9; }, false);
@@ -58,7 +63,7 @@ TEST_F(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
   ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 2)}).ok());
 }
 
-TEST_F(ProgressTest, AKernelSpinsOnAFlagThatTheProgramSetsAfterTheLaunch) {
+TEST_P(ProgressTest, AKernelSpinsOnAFlagThatTheProgramSetsAfterTheLaunch) {
   hold_all();
   std::atomic<bool> flag{false};
   occupy([&flag](FakeDriver&) { return flag.load(); }, false);
@@ -66,7 +71,7 @@ TEST_F(ProgressTest, AKernelSpinsOnAFlagThatTheProgramSetsAfterTheLaunch) {
   flag = true;
 }
 
-TEST_F(ProgressTest, AHostFunctionTakesAMutexThatTheLaunchingThreadHolds) {
+TEST_P(ProgressTest, AHostFunctionTakesAMutexThatTheLaunchingThreadHolds) {
   hold_all();
   std::atomic<bool> held{true};
   occupy([&held](FakeDriver&) { return !held.load(); }, true);
@@ -76,7 +81,7 @@ TEST_F(ProgressTest, AHostFunctionTakesAMutexThatTheLaunchingThreadHolds) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
-TEST_F(ProgressTest, ALaunchBehindTheSpinningKernelOnItsOwnStream) {
+TEST_P(ProgressTest, ALaunchBehindTheSpinningKernelOnItsOwnStream) {
   hold_all();
   std::atomic<bool> flag{false};
   occupy([&flag](FakeDriver&) { return flag.load(); }, false);
@@ -85,7 +90,7 @@ TEST_F(ProgressTest, ALaunchBehindTheSpinningKernelOnItsOwnStream) {
   flag = true;
 }
 
-TEST_F(ProgressTest, SeveralThreadsWaitForRoomThatASpinningKernelHolds) {
+TEST_P(ProgressTest, SeveralThreadsWaitForRoomThatASpinningKernelHolds) {
   hold_all();
   std::atomic<int> launched{0};
   occupy([&launched](FakeDriver&) { return launched.load() == 3; }, false);
@@ -98,6 +103,57 @@ TEST_F(ProgressTest, SeveralThreadsWaitForRoomThatASpinningKernelHolds) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// ---- quiescent windows
+
+class WindowTest : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Modes, WindowTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "detached" : "mapped"; });
+
+// Two threads whose kernels may touch anything: without windows the launches of one would void the moves that
+// the other waits for, again and again.
+TEST_P(WindowTest, TwoThreadsOfOpaqueKernelsTakeTurns) {
+  Machine machine(GetParam(), 24, 0, true);
+  const Gpu gpu(machine.fake);
+  machine.opaque = !GetParam();  // detached: what may be touched has to be there, all of it
+  const auto loop = [&machine](CUstream stream, std::array<CUdeviceptr, 3> tensors) {
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      const CUdeviceptr t = tensors[i % 3];
+      ASSERT_TRUE(machine.launch(stream, {t}, {expect(t, i / 3), store(t, i / 3 + 1)}).ok());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    const CUstream stream = machine.fake.make_stream();
+    const std::array tensors{machine.allocate(8 * kPage), machine.allocate(8 * kPage),
+                             machine.allocate(8 * kPage)};
+    threads.emplace_back(loop, stream, tensors);
+  }
+  for (std::thread& thread : threads) thread.join();
+  machine.fake.run_everything();
+  EXPECT_GT(machine.statistics.evictions.load(), 0u);
+  if (machine.opaque) {
+    EXPECT_GT(machine.statistics.quiescent_windows.load(), 0u);
+  }
+  EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
+}
+
+// One allocation holds everything, as programs with an allocator of their own have it.
+TEST(WholeProgramInOneAllocationTest, TensorsComeAndGoByThemselves) {
+  Machine machine(false, 16, 0, true);
+  const Gpu gpu(machine.fake);
+  const CUstream stream = machine.fake.make_stream();
+  const CUdeviceptr all = machine.allocate(48 * kPage);
+  for (std::uint32_t i = 0; i < 120; ++i) {
+    const CUdeviceptr t = all + (i % 6) * 8 * kPage;
+    ASSERT_TRUE(machine.launch(stream, {t}, {expect(t, i / 6), store(t, i / 6 + 1)}).ok());
+  }
+  machine.fake.run_everything();
+  EXPECT_GT(machine.statistics.fetches.load(), 0u);
+  EXPECT_GT(machine.statistics.quiescent_windows.load(), 0u);
+  EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
 }
 
 }  // namespace
