@@ -23,6 +23,14 @@ class LeastRecentlyUsed final : public Policy {
   std::optional<ExtentIndex> next_fetch(const Residency&) override { return std::nullopt; }
   std::optional<ExtentIndex> next_clean(const Residency&) override { return std::nullopt; }
 
+  // Shows the extents, that accessed longest ago first, while `old(extent)` and `look(extent)` hold.
+  template <class Old, class Look>
+  void oldest_while(Old&& old, Look&& look) const {
+    for (NodeIndex node = ring_[kSentinel].next; node != kSentinel; node = ring_[node].next) {
+      if (!old(node - 1) || !look(node - 1)) return;
+    }
+  }
+
  private:
   // A ring through a sentinel at index 0: an extent is the node after its index. sentinel.next is the least
   // recently used, sentinel.previous the most.

@@ -1,6 +1,7 @@
 #include "policy/policy_strategy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "policy/machine.hpp"
@@ -26,6 +27,17 @@ void PolicyStrategy::begin(const Memory& memory, std::int64_t block) {
   for (TensorIndex tensor = 0; tensor < step.tensors(); ++tensor) {
     if (step.persistent(tensor)) create(tensor);
   }
+  for (KernelIndex kernel = 0; kernel < step.kernels(); ++kernel) signatures_.push_back(signature(kernel));
+}
+
+// Kernels of one duration that write and read as much are taken to be the same function of the same shape.
+std::uint64_t PolicyStrategy::signature(KernelIndex kernel) const {
+  const Step& step = memory_->step();
+  std::uint64_t hash = std::bit_cast<std::uint64_t>(step.seconds(kernel));
+  for (const Use& use : step.uses(kernel)) {
+    hash = hash * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(step.size(use.tensor)) * 2 + use.writes;
+  }
+  return hash;
 }
 
 void PolicyStrategy::create(TensorIndex tensor) {
@@ -44,7 +56,8 @@ void PolicyStrategy::admitted(KernelIndex kernel) {
     if (use.birth) create(use.tensor);
     for (ExtentIndex e = first_[use.tensor]; e < first_[use.tensor + 1]; ++e) touched_.push_back(e);
   }
-  policy_->access({++accesses_, 0, {}, kernel, false, touched_, touched_});
+  policy_->access({++accesses_, 0, Nanoseconds(static_cast<std::uint64_t>(now_ * 1e9)), signatures_[kernel],
+                   false, touched_, touched_});
 }
 
 void PolicyStrategy::completed(KernelIndex kernel) {
@@ -71,6 +84,7 @@ void PolicyStrategy::describe(TensorIndex tensor, bool held) {
 
 // Held: what a kernel under way touches, and what is needed before `after`.
 Residency PolicyStrategy::residency(const Moment& moment, Position after) {
+  now_ = moment.now;
   for (TensorIndex tensor = 0; tensor < memory_->step().tensors(); ++tensor) {
     const TensorState& state = (*memory_)[tensor];
     const bool needed = state.next == kNoPosition || memory_->ahead(state.next) < after;

@@ -22,6 +22,7 @@ class PolicyStrategy final : public Strategy {
   TensorIndex victim(const Moment& moment, Position after) override;
 
  private:
+  [[nodiscard]] std::uint64_t signature(KernelIndex kernel) const;
   void create(TensorIndex tensor);
   void describe(TensorIndex tensor, bool held);
   [[nodiscard]] Residency residency(const Moment& moment, Position after);
@@ -43,6 +44,8 @@ class PolicyStrategy final : public Strategy {
   std::vector<ExtentState> extents_;
   std::vector<Described> described_;  // per tensor
   std::vector<ExtentIndex> touched_;
+  std::vector<std::uint64_t> signatures_;  // per kernel: what it does, not to which tensors
+  double now_ = 0;                         // when the policy was last asked
   std::uint64_t accesses_ = 0;
   std::uint64_t creations_ = 0;
   std::uint64_t ended_ = 0;

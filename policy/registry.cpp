@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/learning.hpp"
 #include "policy/lru.hpp"
 
 namespace tencache::policy {
@@ -14,6 +15,8 @@ std::unique_ptr<Policy> make() {
 
 constexpr PolicyRow kPolicies[] = {
     {"lru", "puts out what was accessed longest ago, brings in when needed", make<LeastRecentlyUsed>},
+    {"learn", "learns what repeats: the farthest clean leaves, what is next comes in ahead of its use",
+     make<Learning>},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "policy/belady.hpp"
+#include "policy/learning.hpp"
 #include "policy/lru.hpp"
 #include "policy/planner.hpp"
 #include "policy/policy_strategy.hpp"
@@ -20,6 +21,10 @@ Outcome simulate(const Step& step, const Machine& machine, Strategy&& strategy, 
 
 Outcome lru(const Step& step, const Machine& machine, const Run& run) {
   return simulate(step, machine, PolicyStrategy(std::make_unique<LeastRecentlyUsed>()), run);
+}
+
+Outcome learn(const Step& step, const Machine& machine, const Run& run) {
+  return simulate(step, machine, PolicyStrategy(std::make_unique<Learning>()), run);
 }
 
 Outcome uvm(const Step& step, const Machine& machine, const Run& run) {
@@ -50,6 +55,7 @@ Outcome plan(const Step& step, const Machine& machine, const Run& run) {
 
 constexpr StrategyRow kStrategies[] = {
     {"lru", "on demand, what was used longest ago leaves", lru},
+    {"learn", "learned while running, as the process does it", learn},
     {"uvm", "like managed memory: 2 MiB faults, least recently used leaves", uvm},
     {"deepum", "successor table: eight kernels ahead, least recently used leaves", successor},
     {"window", "sliding window: next rows in, what was just used leaves", window},

@@ -1,0 +1,258 @@
+#include "policy/learning.hpp"
+
+#include <algorithm>
+
+namespace tencache::policy {
+namespace {
+
+constexpr std::size_t kCreations = std::size_t{1} << 16;
+constexpr std::uint64_t kTouchesWalked = std::uint64_t{1} << 17;
+constexpr Nanoseconds kLookAhead = 300_ms;  // within which a fetch may displace what is needed later
+constexpr std::uint64_t kAtLeastAhead = 8;  // or so many accesses
+constexpr std::uint64_t kDepth = 4;         // accesses foreseen for each that has agreed
+
+bool may_leave(const ExtentState& state) { return state.tier == Tier::kHbm && !state.held && !state.moving; }
+
+}  // namespace
+
+Learning::Learning() : creations_(kCreations) {}
+
+void Learning::extent_created(const ExtentDescription& extent) {
+  lru_.extent_created(extent);
+  if (extent.extent >= known_.size()) {
+    known_.resize(extent.extent + 1);
+    expectations_.resize(known_.size());
+  }
+  known_[extent.extent] = {++created_, kNoTouch, extent.size};
+  history_.created(extent.extent, created_);
+  creations_[created_ % kCreations] = {created_, extent.extent};
+  live_ += extent.size;
+  most_live_ = std::max(most_live_, live_);
+}
+
+void Learning::extent_destroyed(ExtentIndex extent) {
+  lru_.extent_destroyed(extent);
+  history_.destroyed(extent);
+  expectations_.forget(extent);
+  live_ -= known_[extent].size;
+  known_[extent] = {};
+}
+
+void Learning::access(const Access& access) {
+  lru_.access(access);
+  record(access);
+  const ReplayCursor::Step step = cursor_.observe();
+  history_.enter();
+  switch (step.kind) {
+    case ReplayCursor::Step::Kind::kMatched:
+      follow(step.access, access);
+      break;
+    case ReplayCursor::Step::Kind::kJumped:
+    case ReplayCursor::Step::Kind::kLost:
+      astray_ = true;
+      break;
+    case ReplayCursor::Step::Kind::kNothing:
+      for (const ExtentIndex extent : access.will_touch) expectations_.move(extent, Place::kDirty);
+      break;
+  }
+  while (const auto skipped = cursor_.skipped()) give_up(*skipped);
+  if (cursor_.following()) expectations_.begin_at(history_[cursor_.expected()].first);
+}
+
+AccessIndex Learning::record(const Access& access) {
+  const std::uint64_t token = access.signature * 0x9E3779B97F4A7C15u + access.will_touch.size();
+  const AccessIndex index =
+      history_.append(token, access.will_touch.size(), created_, live_, access.enqueued_at);
+  if (history_[index].touches == 0) return index;
+  for (const ExtentIndex extent : access.will_touch) {
+    if (const ExtentIndex expected = history_.forgotten_next(); expected != kNoExtent) {
+      expectations_.forget(expected);
+    }
+    Known& known = known_[extent];
+    known.last_touch = history_.add_touch(extent, known.identity, known.last_touch);
+  }
+  return index;
+}
+
+// What happened at `matched` happens again: each extent's next touch is where that of the recorded one was.
+void Learning::follow(AccessIndex matched, const Access& access) {
+  TouchIndex touch = history_[matched].first;
+  for (std::uint32_t slot = 0; slot < history_[matched].touches; ++slot, ++touch) {
+    expectations_.expect(access.will_touch[slot], history_.next(touch), Place::kDirty);
+  }
+}
+
+// An access that was expected has not come: what it touched is expected at the next one that touches it.
+void Learning::give_up(AccessIndex skipped) {
+  TouchIndex touch = history_[skipped].first;
+  for (std::uint32_t slot = 0; slot < history_[skipped].touches; ++slot, ++touch) {
+    const ExtentIndex extent = expectations_.extent_at(touch);
+    if (extent == kNoExtent) continue;
+    expectations_.expect(extent, history_.next(touch), Place::kMissing);
+  }
+}
+
+// The extent alive now that takes the part of a recorded one: the same, or one created as long before.
+ExtentIndex Learning::stands_for(const RecordedTouch& touch, Identity shift, Identity created) const {
+  if (history_.alive(touch.extent, touch.identity)) return touch.extent;
+  if (touch.identity > created) return kNoExtent;  // then it was still to come
+  const Creation& creation = creations_[(touch.identity + shift) % kCreations];
+  if (creation.identity != touch.identity + shift) return kNoExtent;
+  return history_.alive(creation.extent, creation.identity) ? creation.extent : kNoExtent;
+}
+
+void Learning::expect_anew(const Residency& residency) {
+  astray_ = false;
+  expectations_.clear();
+  if (!cursor_.following() || cursor_.expected() >= history_.head()) return;
+  const RecordedAccess& begin = history_[cursor_.expected()];
+  const Identity created = cursor_.expected() > 0 ? history_[cursor_.expected() - 1].created : begin.created;
+  const Identity shift = created_ - created;
+  const TouchIndex end = std::min(history_.touch_head(), begin.first + kTouchesWalked);
+  expectations_.begin_at(begin.first);
+  for (TouchIndex touch = begin.first; touch < end; ++touch) history_.touch(touch).bound = kNoExtent;
+  for (TouchIndex touch = begin.first; touch < end; ++touch) {
+    const ExtentIndex extent = stands_for(history_.touch(touch), shift, created);
+    if (extent == kNoExtent || expectations_.touch_of(extent) != kNoTouch) continue;
+    expectations_.expect(extent, touch, place_of(residency.extents[extent]));
+  }
+}
+
+Expectations::Place Learning::place_of(const ExtentState& state) {
+  if (state.tier != Tier::kHbm) return Place::kMissing;
+  return state.clean ? Place::kClean : Place::kDirty;
+}
+
+std::optional<ExtentIndex> Learning::victim(const Residency& residency) {
+  if (astray_) expect_anew(residency);
+  if (!trusted()) return lru_.victim(residency);
+  if (const auto extent = never_again(residency)) return extent;
+  notice_cleaned(residency);
+  if (const auto extent = farthest(Place::kClean, residency)) return extent;
+  if (const auto extent = farthest(Place::kDirty, residency)) return extent;
+  return lru_.victim(residency);
+}
+
+// What was not touched for a whole period: only once that is known.
+std::optional<ExtentIndex> Learning::never_again(const Residency& residency) const {
+  if (!cursor_.locked()) return std::nullopt;
+  const AccessIndex begin = cursor_.expected();
+  std::optional<ExtentIndex> dirty;
+  const auto untouched = [&](ExtentIndex extent) {
+    const TouchIndex last = known_[extent].last_touch;
+    return last == kNoTouch || !history_.touch_kept(last) || history_.access_of(last) < begin;
+  };
+  lru_.oldest_while(untouched, [&](ExtentIndex extent) {
+    const ExtentState& state = residency.extents[extent];
+    if (!may_leave(state) || expectations_.touch_of(extent) != kNoTouch) return true;
+    if (!dirty || state.clean) dirty = extent;
+    return !state.clean;
+  });
+  return dirty;
+}
+
+// The copies made since the last question.
+void Learning::notice_cleaned(const Residency& residency) {
+  TouchIndex touch = history_.touch_head();
+  for (std::uint32_t i = 0; i < kPassedOver; ++i) {
+    touch = expectations_.last(Place::kDirty, touch);
+    if (touch == kNoTouch) return;
+    const ExtentIndex extent = expectations_.extent_at(touch);
+    const ExtentState& state = residency.extents[extent];
+    if (state.moving) continue;
+    if (place_of(state) == Place::kDirty) return;
+    expectations_.move(extent, place_of(state));
+  }
+}
+
+std::optional<ExtentIndex> Learning::farthest(Place place, const Residency& residency) {
+  TouchIndex touch = history_.touch_head();
+  for (std::uint32_t i = 0; i < kPassedOver;) {
+    touch = expectations_.last(place, touch);
+    if (touch == kNoTouch) return std::nullopt;
+    const ExtentIndex extent = expectations_.extent_at(touch);
+    const ExtentState& state = residency.extents[extent];
+    if (place_of(state) != place && !state.moving) {
+      expectations_.move(extent, place_of(state));
+    } else if (may_leave(state) && place_of(state) == place) {
+      return extent;
+    } else {
+      ++i;
+    }
+  }
+  return std::nullopt;
+}
+
+// How far what is expected is believed: the deeper the longer it has come true.
+TouchIndex Learning::horizon() const {
+  const std::uint64_t depth = cursor_.agreed() * kDepth;
+  const AccessIndex last = cursor_.expected() + depth;
+  return last >= history_.head() ? history_.touch_head() : history_[last].first;
+}
+
+std::optional<ExtentIndex> Learning::next_fetch(const Residency& residency) {
+  if (astray_) expect_anew(residency);
+  if (!cursor_.following() || cursor_.expected() >= history_.head()) return std::nullopt;
+  TouchIndex touch = history_[cursor_.expected()].first;
+  const TouchIndex end = horizon();
+  for (std::uint32_t i = 0; i < kPassedOver;) {
+    touch = expectations_.first(Place::kMissing, touch);
+    if (touch == kNoTouch || touch >= end) return std::nullopt;
+    const ExtentIndex extent = expectations_.extent_at(touch);
+    const ExtentState& state = residency.extents[extent];
+    if (state.tier == Tier::kHbm && !state.moving) {
+      expectations_.move(extent, place_of(state));
+      continue;
+    }
+    if (!state.moving && state.tier != Tier::kNone) {
+      return worth_displacing(touch, residency) ? std::optional(extent) : std::nullopt;
+    }
+    ++touch;
+    ++i;
+  }
+  return std::nullopt;
+}
+
+// Whether room is free for it, what will be created until then counted; or something may go for it that is
+// needed later.
+bool Learning::worth_displacing(TouchIndex touch, const Residency& residency) {
+  const ExtentIndex extent = expectations_.extent_at(touch);
+  const AccessIndex access = history_.access_of(touch);
+  const AccessIndex now = cursor_.expected() > 0 ? cursor_.expected() - 1 : 0;
+  const std::uint64_t live = history_[now].live;
+  const std::uint64_t most = history_.most_live(now, access);
+  const std::uint64_t room = residency.extents[extent].size.count() + (most > live ? most - live : 0);
+  if (residency.hbm_free.count() >= room) return true;
+  if (!trusted() || !within_reach(access)) return false;
+  notice_cleaned(residency);
+  const auto victim = farthest(Place::kClean, residency);
+  return victim && expectations_.touch_of(*victim) > touch &&
+         history_.access_of(expectations_.touch_of(*victim)) > access;
+}
+
+bool Learning::within_reach(AccessIndex access) const {
+  if (access < cursor_.expected() + kAtLeastAhead) return true;
+  return history_[access].time - history_[cursor_.expected()].time <= kLookAhead.count();
+}
+
+std::optional<ExtentIndex> Learning::next_clean(const Residency& residency) {
+  if (astray_) expect_anew(residency);
+  if (most_live_ <= residency.hbm_total || !trusted()) return std::nullopt;
+  TouchIndex touch = history_.touch_head();
+  for (std::uint32_t i = 0; i < kPassedOver;) {
+    touch = expectations_.last(Place::kDirty, touch);
+    if (touch == kNoTouch) return std::nullopt;
+    const ExtentIndex extent = expectations_.extent_at(touch);
+    const ExtentState& state = residency.extents[extent];
+    if (place_of(state) != Place::kDirty && !state.moving) {
+      expectations_.move(extent, place_of(state));
+    } else if (may_leave(state) && !state.clean) {
+      return extent;
+    } else {
+      ++i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tencache::policy
