@@ -77,7 +77,8 @@ void Engine::retire(const Move& move, bool ok) {
   if (!ok) log::error("a copy of {} bytes failed; the data stays where it was", extent.size.count());
   switch (move.kind) {
     case MoveKind::kOut:
-      if (valid) retire_out(extent, move.extent, ok);
+    case MoveKind::kClean:
+      if (valid) retire_out(extent, move, ok);
       break;
     case MoveKind::kIn:
       retire_in(extent, move.extent, valid, ok);
@@ -89,13 +90,14 @@ void Engine::retire(const Move& move, bool ok) {
   }
 }
 
-void Engine::retire_out(Extent& extent, ExtentIndex index, bool ok) {
+void Engine::retire_out(Extent& extent, const Move& move, bool ok) {
   if (!ok) return state_.apply(extent, ExtentEvent::kFail);
   count(state_.statistics.bytes_out, extent.size);
   extent.host_current = true;
-  if (extent.wanted == turn_) return state_.apply(extent, ExtentEvent::kCleaned);
+  const bool stays = move.kind == MoveKind::kClean || extent.wanted == turn_;
+  if (stays) return state_.apply(extent, ExtentEvent::kCleaned);
   state_.apply(extent, ExtentEvent::kCopiedOut);
-  plan_change(index, host_mapping(extent));
+  plan_change(move.extent, host_mapping(extent));
 }
 
 void Engine::retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok) {

@@ -29,7 +29,7 @@ class Engine {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  enum class MoveKind : std::uint8_t { kOut, kIn, kBackHbm, kBackHost };
+  enum class MoveKind : std::uint8_t { kOut, kClean, kIn, kBackHbm, kBackHost };
   struct Move {
     ExtentIndex extent;
     std::uint64_t id;
@@ -64,7 +64,7 @@ class Engine {
   // Copies that ended.
   bool retire_moves();
   void retire(const Move& move, bool ok);
-  void retire_out(Extent& extent, ExtentIndex index, bool ok);
+  void retire_out(Extent& extent, const Move& move, bool ok);
   void retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok);
   void retire_back(Extent& extent, ExtentIndex index, bool ok);
 
@@ -97,9 +97,11 @@ class Engine {
   bool release_given_up();
   bool give_up(ExtentIndex index);
   bool put_out(Lock& lock, ExtentIndex index);
+  bool start_out(Lock& lock, ExtentIndex index, MoveKind kind);
   Block* take_host(Lock& lock, Bytes size);
   bool strip_host_copy(Bytes size);
   [[nodiscard]] Bytes leaving() const;
+  [[nodiscard]] MemoryView view() const;
   std::optional<ExtentIndex> choose_victim();
   [[nodiscard]] bool qualifies(const Extent& extent);
   void judge_blocked(InFlight& access);
@@ -107,6 +109,13 @@ class Engine {
   [[nodiscard]] const Block* host_mapping(const Extent& extent) const;
   std::uint64_t begin_move(Extent& extent);
   void enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const Result<CUevent>& event);
+
+  // Ahead of need (engine_ahead.cpp).
+  bool move_ahead(Lock& lock);
+  [[nodiscard]] std::ptrdiff_t moves_under_way(MoveKind kind) const;
+  bool fetch_ahead(Lock& lock);
+  bool clean_ahead(Lock& lock);
+  [[nodiscard]] Bytes free_for_advisor() const;
 
   MemoryState& state_;
   Heap& heap_;

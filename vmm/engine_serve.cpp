@@ -27,6 +27,7 @@ bool Engine::serve() {
   if (over.count() > 0) progress |= make_room(lock, over);
   const bool something_is_out = plenty_since_ == Nanoseconds();
   if (state_.short_of_memory && something_is_out) progress |= make_room(lock, state_.spare());
+  progress |= move_ahead(lock);
   return progress;
 }
 
@@ -223,7 +224,7 @@ Bytes Engine::leaving() const {
 // Starts putting out as much as `wanted` needs beyond what is free or leaving already.
 bool Engine::make_room(Lock& lock, Bytes wanted) {
   bool progress = false;
-  if (hbm_.available() + leaving() < wanted && !begin_shortage()) return false;
+  if (hbm_.available() + leaving() >= wanted || !begin_shortage()) return false;
   refresh_views();
   while (hbm_.available() + leaving() < wanted) {
     if (release_freed_group()) {
@@ -307,9 +308,12 @@ void Engine::refresh_views() {
   }
 }
 
+MemoryView Engine::view() const {
+  return {views_, free_for_advisor(), hbm_.budget(), host_.available(), state_.clock.now()};
+}
+
 std::optional<ExtentIndex> Engine::choose_victim() {
-  const MemoryView view{views_, hbm_.available(), hbm_.budget(), host_.available(), state_.clock.now()};
-  const std::optional<ExtentIndex> victim = state_.advisor.victim(view);
+  const std::optional<ExtentIndex> victim = state_.advisor.victim(view());
   if (victim && *victim < views_.size() && qualifies(state_.extents[*victim])) return victim;
   return std::nullopt;
 }
@@ -324,6 +328,12 @@ bool Engine::put_out(Lock& lock, ExtentIndex index) {
     plan_change(index, host_mapping(extent));
     return true;
   }
+  return start_out(lock, index, MoveKind::kOut);
+}
+
+// Copies out, behind its last use; `kClean`: it stays.
+bool Engine::start_out(Lock& lock, ExtentIndex index, MoveKind kind) {
+  Extent& extent = state_.extents[index];
   if (extent.host == nullptr) {
     Block* block = take_host(lock, extent.size);
     if (block == nullptr) return false;
@@ -337,7 +347,7 @@ bool Engine::put_out(Lock& lock, ExtentIndex index) {
   lock.unlock();
   const Result<CUevent> event = copier_.copy_out(hbm, host);
   lock.lock();
-  enqueue(index, id, MoveKind::kOut, event);
+  enqueue(index, id, kind, event);
   return true;
 }
 

@@ -323,6 +323,40 @@ TEST_P(TurnTest, NoMappingChangesUnderAKernelThatMayTouchIt) {
   machine.fake.run_everything();
 }
 
+TEST_P(TurnTest, WhatTheAdvisorNamesComesInAndIsCleanedAheadOfItsNeed) {
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  const CUdeviceptr b = machine.allocate(4 * kPage);
+  const CUdeviceptr c = machine.allocate(4 * kPage);
+  bring_in(a);
+  bring_in(b);
+  bring_in(c);  // a has to go
+  const auto work = [&] {
+    for (int i = 0; i < 20; ++i) {
+      machine.turns(1);
+      machine.fake.run_everything();
+    }
+  };
+  ASSERT_EQ(machine.extent_at(a).state, ExtentState::kOut);
+  machine.advisor.clean = machine.index_at(c);
+  work();
+  EXPECT_EQ(machine.extent_at(c).state, ExtentState::kResident);
+  EXPECT_TRUE(machine.extent_at(c).host_current);
+  const std::uint64_t bytes_out = machine.statistics.bytes_out;
+  machine.advisor.worst = true;  // c goes first
+  machine.advisor.fetch = machine.index_at(a);
+  work();
+  EXPECT_EQ(machine.extent_at(a).state, ExtentState::kResident);
+  EXPECT_EQ(machine.extent_at(c).state, ExtentState::kOut);
+  EXPECT_EQ(machine.statistics.bytes_out.load(), bytes_out);  // it was clean
+  EXPECT_EQ(machine.statistics.clean_drops.load(), 1u);
+  machine.advisor.fetch.reset();
+  machine.advisor.clean.reset();
+  bring_in(c);
+  machine.advisor.worst = false;
+  ASSERT_TRUE(machine.launch(stream, {c}, {expect(c, 1)}).ok());
+  machine.fake.run_everything();
+}
+
 TEST(RefusalTest, AFailedCopyLosesNothing) {
   Machine machine(true, 8, 0, true);
   const CUstream stream = machine.fake.make_stream();

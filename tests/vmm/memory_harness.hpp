@@ -36,8 +36,10 @@ class ByAge final : public vmm::Advisor {
     return std::nullopt;
   }
   bool worst = false;
-  std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView&) override { return std::nullopt; }
-  std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView&) override { return std::nullopt; }
+  std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView&) override { return fetch; }
+  std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView&) override { return clean; }
+  std::optional<vmm::ExtentIndex> fetch;
+  std::optional<vmm::ExtentIndex> clean;
 
  private:
   std::list<vmm::ExtentIndex> order_;
@@ -116,14 +118,15 @@ struct Machine {
       waits = !state.waiting.empty();
     }
   }
-  const vmm::Extent& extent_at(CUdeviceptr address) {
-    vmm::MemoryState& state = memory->state();
+  vmm::ExtentIndex index_at(CUdeviceptr address) {
+    const vmm::MemoryState& state = memory->state();
     for (const vmm::ExtentIndex index : state.groups[state.units.group_at(address)].extents) {
       const vmm::Extent& extent = state.extents[index];
-      if (address - extent.address < extent.size.count()) return extent;
+      if (address - extent.address < extent.size.count()) return index;
     }
     std::abort();
   }
+  const vmm::Extent& extent_at(CUdeviceptr address) { return memory->state().extents[index_at(address)]; }
 
   bool opaque = false;  // every kernel may touch anything
   FakeDriver fake;

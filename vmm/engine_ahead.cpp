@@ -1,0 +1,62 @@
+// What the engine moves ahead of its need, as the advisor says, while memory is short and a link is free.
+#include <algorithm>
+
+#include "vmm/engine.hpp"
+
+namespace tencache::vmm {
+
+namespace {
+constexpr std::ptrdiff_t kFetchesAhead = 2;  // one that is copied, one behind it: the link never waits for us
+constexpr std::ptrdiff_t kCleansAhead = 2;
+}  // namespace
+
+// Who waits comes first: nothing is fetched beside it.
+bool Engine::move_ahead(Lock& lock) {
+  if (!state_.short_of_memory || state_.passive) return false;
+  const std::ptrdiff_t incoming = moves_under_way(MoveKind::kIn);
+  const std::ptrdiff_t outgoing = moves_under_way(MoveKind::kOut) + moves_under_way(MoveKind::kClean);
+  const bool may_fetch = state_.waiting.empty() && incoming < kFetchesAhead;
+  const bool may_clean = outgoing < kCleansAhead;
+  if (!may_fetch && !may_clean) return false;
+  refresh_views();
+  bool progress = may_fetch && fetch_ahead(lock);
+  progress |= may_clean && clean_ahead(lock);
+  return progress;
+}
+
+std::ptrdiff_t Engine::moves_under_way(MoveKind kind) const {
+  return std::count_if(moves_.begin(), moves_.end(), [kind](const Move& move) { return move.kind == kind; });
+}
+
+// The room kept free is not the advisor's to give away: what it fetches displaces what it names, and uses the
+// free room meanwhile.
+bool Engine::fetch_ahead(Lock& lock) {
+  const std::optional<ExtentIndex> next = state_.advisor.next_fetch(view());
+  if (!next || *next >= state_.extents.size()) return false;
+  const Extent& extent = state_.extents[*next];
+  if (extent.group == kNoGroup || extent.state != ExtentState::kOut || extent.move_in_flight) return false;
+  if (extent.mapped && !state_.idle(state_.groups[extent.group])) return false;
+  bool progress = false;
+  if (hbm_.available() + leaving() < extent.size + state_.spare()) {
+    const std::optional<ExtentIndex> victim = choose_victim();
+    if (!victim) return false;
+    progress = put_out(lock, *victim);
+  }
+  return start_in(lock, *next) || progress;
+}
+
+Bytes Engine::free_for_advisor() const {
+  const Bytes available = hbm_.available();
+  return available > state_.spare() ? available - state_.spare() : Bytes();
+}
+
+bool Engine::clean_ahead(Lock& lock) {
+  const std::optional<ExtentIndex> next = state_.advisor.next_clean(view());
+  if (!next || *next >= state_.extents.size()) return false;
+  Extent& extent = state_.extents[*next];
+  if (extent.host_current || !qualifies(extent)) return false;
+  if (extent.host == nullptr && host_.available() < extent.size) return false;
+  return start_out(lock, *next, MoveKind::kClean);
+}
+
+}  // namespace tencache::vmm
