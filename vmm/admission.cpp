@@ -192,7 +192,9 @@ void Admission::note_addresses(const AccessAsk& ask) {
   const bool ours = ask.copies && to != kNoGroup && ask.ranges[1].size.count() > 0;
   const GroupIndex from = ours ? state_.units.group_at(ask.ranges[1].address) : kNoGroup;
   if (from == kNoGroup || from == to) return;
-  if (state_.groups[from].suspect) state_.groups[to].suspect = true;
+  if (state_.groups[from].suspect) {
+    state_.groups[to].await_census(std::make_shared<Judgement>(Judgement{0, true}));
+  }
   const std::vector<GroupIndex> held = state_.groups[from].holds;
   for (const GroupIndex group : held) hold_address(to, state_.groups[group].address);
 }
@@ -200,23 +202,24 @@ void Admission::note_addresses(const AccessAsk& ask) {
 // `holder` kNoGroup: memory that is not ours, which any kernel may read.
 void Admission::hold_address(GroupIndex holder, CUdeviceptr address) {
   const GroupIndex group = state_.units.group_at(address);
-  if (group == kNoGroup || group == holder) return;
+  if (group == kNoGroup) return;
   std::vector<GroupIndex>& list = holder == kNoGroup ? state_.held_by_all : state_.groups[holder].holds;
+  if (holder != kNoGroup) state_.groups[holder].census_is_whole = false;  // one under way may not see it
   if (std::find(list.begin(), list.end(), group) == list.end()) list.push_back(group);
 }
 
-// While memory moves: what an access of a kind not yet trusted may have written to waits for a census; and so
-// does, always, what is known to hold addresses.
+// While memory moves: what an access may have written to waits for a census, unless its kind is trusted and
+// nothing it touches holds addresses that it could pass on.
 void Admission::make_suspect(InFlight* access) {
   if (!state_.short_of_memory || state_.settings.census == Settings::Census::kOff) return;
   if (!access->may_write_addresses) return;
-  const bool all =
-      state_.settings.census == Settings::Census::kAlways || !state_.learned.trusted(access->signature);
+  const bool given = std::any_of(access->groups.begin(), access->groups.end(),
+                                 [this](GroupIndex index) { return !state_.groups[index].holds.empty(); });
+  const bool always = state_.settings.census == Settings::Census::kAlways;
+  if (!always && !given && state_.learned.trusted(access->signature)) return;
+  const auto judgement = std::make_shared<Judgement>(Judgement{access->signature, given});
   for (const GroupIndex index : access->groups) {
-    Group& group = state_.groups[index];
-    if (group.freed || (!all && group.holds.empty())) continue;
-    group.suspect = true;
-    group.writers.push_back(access->signature);
+    if (!state_.groups[index].freed) state_.groups[index].await_census(judgement);
   }
 }
 

@@ -22,8 +22,9 @@ bool Engine::begin_shortage() {
     record->opaque = true;
     ++state_.opaque_in_flight;
   }
+  const auto unknown = std::make_shared<Judgement>(Judgement{0, true});
   for (Group& group : state_.groups) {
-    if (census_ && group.exists && !group.freed) group.suspect = true;
+    if (census_ && group.exists && !group.freed) group.await_census(unknown);
   }
   return true;
 }
@@ -42,7 +43,7 @@ void Engine::consider_plenty() {
     plenty_since_ = now;
   } else if (!busy && now - plenty_since_ >= kOverAfter) {
     state_.short_of_memory = false;
-    for (Group& group : state_.groups) group.suspect = false;
+    for (Group& group : state_.groups) group.forget_writers();
     plenty_since_ = Nanoseconds();
     fast_path_.open();
   }
@@ -141,7 +142,7 @@ void Engine::take_findings(std::uint32_t row, GroupIndex index) {
   for (std::uint64_t i = 0; i < census_->units(); ++i) {
     if (!census_->points_into(row, i)) continue;
     const GroupIndex held = state_.units.group_at(state_.units.base() + i * unit);
-    if (held == kNoGroup || held == index) continue;
+    if (held == kNoGroup) continue;
     found_new |= std::find(known.begin(), known.end(), held) == known.end();
     if (std::find(group.holds.begin(), group.holds.end(), held) == group.holds.end())
       group.holds.push_back(held);
@@ -151,13 +152,23 @@ void Engine::take_findings(std::uint32_t row, GroupIndex index) {
   group.suspect = !group.writers.empty();
 }
 
+// A new address is put down to those not trusted, where there are any. What held addresses before shows
+// nothing about who wrote it.
 void Engine::judge_writers(Group& group, bool found_new) {
-  for (const std::uint64_t writer : group.judged) {
-    if (found_new && state_.learned.trusted(writer)) {
-      log::warn("a function trusted not to write addresses wrote one; it is not trusted any more");
-      if (state_.settings.census == Settings::Census::kAlways) std::abort();
-    }
-    found_new ? state_.learned.found_writer(writer) : state_.learned.found_clean(writer);
+  const auto known_good = [this](const std::shared_ptr<Judgement>& writer) {
+    return !writer->inconclusive && state_.learned.trusted(writer->signature);
+  };
+  const bool all_good = std::all_of(group.judged.begin(), group.judged.end(), known_good);
+  if (found_new && all_good && !group.judged.empty()) {
+    log::warn("a function trusted not to write addresses wrote one; it is not trusted any more");
+    if (state_.settings.census == Settings::Census::kAlways) std::abort();
+    for (const auto& writer : group.judged) state_.learned.found_writer(writer->signature);
+  }
+  for (const auto& writer : group.judged) {
+    if (found_new && !writer->inconclusive && !known_good(writer))
+      state_.learned.found_writer(writer->signature);
+    if (!group.holds.empty()) writer->inconclusive = true;
+    if (!writer->inconclusive && writer.use_count() == 1) state_.learned.found_clean(writer->signature);
   }
   group.judged.clear();
 }

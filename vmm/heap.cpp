@@ -193,8 +193,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   group.freed = true;
   if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);
-  group.suspect = false;
-  group.writers.clear();
+  group.forget_writers();
   charged_ -= group.size;
   for (const ExtentIndex extent : group.extents) state_.advisor.extent_destroyed(extent);
 }

@@ -61,6 +61,13 @@ struct Allocation {
   CUcontext context = nullptr;
 };
 
+// What one access shows of its kind, shared by all the memory it may have written and known when the last of
+// that has been read.
+struct Judgement {
+  std::uint64_t signature = 0;
+  bool inconclusive = false;  // it was given addresses to pass on, or not all it wrote can be read
+};
+
 // Extents that are touched together: those of one large allocation, or the one that small allocations share.
 // It is the unit of may-touch.
 struct Group {
@@ -76,14 +83,25 @@ struct Group {
   std::vector<Allocation> slots;
   Uses uses;
   std::uint32_t in_flight = 0;  // accesses that were let in and have no number yet
-  std::vector<CUdeviceptr>
-      landmarks;                  // addresses in it that accesses have named, sorted; kept where it is large
-  std::vector<GroupIndex> holds;  // groups whose addresses its memory keeps
+  // Addresses in it that accesses have named, sorted; kept where it is large.
+  std::vector<CUdeviceptr> landmarks;
+  std::vector<GroupIndex> holds;  // groups, itself included, whose addresses its memory keeps
   bool suspect = false;           // it may keep addresses that are not known: it waits for a census
   bool in_census = false;         // a kernel of ours reads its blocks
   bool census_is_whole = false;   // it reads all of its bytes: what it finds is all there is
-  std::vector<std::uint64_t> writers;  // signatures that made it suspect
-  std::vector<std::uint64_t> judged;   // those of them whose bytes the census reads
+  std::vector<std::shared_ptr<Judgement>> writers;  // what made it suspect; a census begun before looks again
+  std::vector<std::shared_ptr<Judgement>> judged;   // those of them whose bytes the census reads
+
+  void await_census(const std::shared_ptr<Judgement>& writer) {
+    suspect = true;
+    writers.push_back(writer);
+  }
+  // Nobody will read what they wrote.
+  void forget_writers() {
+    suspect = false;
+    for (const std::shared_ptr<Judgement>& writer : writers) writer->inconclusive = true;
+    writers.clear();
+  }
 };
 
 // An access from the moment it asks to be let in until its launch has returned. Pooled.
@@ -110,7 +128,8 @@ struct InFlight {
 // Which functions and copies have been seen to write addresses into memory.
 class Learned {
  public:
-  // A function is trusted when what it touched held no new address so many times.
+  // A function is trusted when nothing it touched held any address afterwards, so many times. It is so only
+  // where nothing it is given holds addresses.
   [[nodiscard]] bool trusted(std::uint64_t signature) const {
     const auto known = runs_.find(signature);
     return known != runs_.end() && known->second >= kCleanRuns;

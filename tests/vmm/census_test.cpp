@@ -6,6 +6,14 @@ namespace {
 
 using Census = vmm::Settings::Census;
 
+// A kernel's way of keeping an address.
+FakeDriver::Step keep(CUdeviceptr at, CUdeviceptr address) {
+  return [=](FakeDriver& gpu) {
+    gpu.store(at, static_cast<std::uint32_t>(address));
+    gpu.store(at + 4, static_cast<std::uint32_t>(address >> 32));
+  };
+}
+
 class CensusTest : public testing::TestWithParam<bool> {
  protected:
   CensusTest() : machine(GetParam(), 9, 0, true), gpu(machine.fake) {
@@ -18,13 +26,6 @@ class CensusTest : public testing::TestWithParam<bool> {
     EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
   }
 
-  // A kernel's way of keeping an address.
-  static FakeDriver::Step keep(CUdeviceptr at, CUdeviceptr address) {
-    return [=](FakeDriver& gpu) {
-      gpu.store(at, static_cast<std::uint32_t>(address));
-      gpu.store(at + 4, static_cast<std::uint32_t>(address >> 32));
-    };
-  }
   static CUdeviceptr follow(FakeDriver& gpu, CUdeviceptr at) {
     return gpu.load(at) | static_cast<CUdeviceptr>(gpu.load(at + 4)) << 32;
   }
@@ -72,6 +73,26 @@ TEST_P(CensusTest, WhatAKernelKeepsWhileMemoryMovesIsFound) {
   }
 }
 
+// A function that copied addresses where they were known already has shown nothing about what it writes.
+TEST_P(CensusTest, AFunctionThatWroteKnownAddressesIsNotTrusted) {
+  const CUdeviceptr copied = machine.allocate(kPage);
+  const CUdeviceptr fresh = machine.allocate(kPage);
+  use_others();
+  for (const CUdeviceptr at : {table, copied}) {
+    ASSERT_TRUE(machine.launch(stream, {at}, {keep(at, tensors[0])}, 2).ok());
+  }
+  for (int round = 0; round < 8; ++round) {
+    use_others();
+    ASSERT_TRUE(machine.launch(stream, {table, copied}, {keep(copied, tensors[0])}, 5).ok());
+  }
+  use_others();
+  ASSERT_TRUE(machine.launch(stream, {copied, fresh}, {keep(fresh, tensors[0])}, 5).ok());
+  use_others();
+  table = fresh;
+  ASSERT_TRUE(machine.launch(stream, {table}, {store_through(8)}, 3).ok());
+  ASSERT_TRUE(machine.launch(stream, {tensors[0]}, {expect(tensors[0], 8)}, 4).ok());
+}
+
 TEST_P(CensusTest, WhatACopyBringsIsKnownAtOnce) {
   use_others();
   vmm::AccessAsk copy;
@@ -87,6 +108,116 @@ TEST_P(CensusTest, WhatACopyBringsIsKnownAtOnce) {
   ASSERT_TRUE(machine.launch(stream, {table}, {store_through(6)}, 3).ok());
   use_others();
   ASSERT_TRUE(machine.launch(stream, {tensors[0]}, {expect(tensors[0], 6)}, 4).ok());
+}
+
+// Turn by turn: the test says when a census has read and when it is heard of.
+class CensusTurnTest : public testing::Test {
+ protected:
+  CensusTurnTest() : machine(false, 9) {
+    stream = machine.fake.make_stream();
+    table = machine.allocate(kPage);
+    held = machine.allocate(kPage);
+    from = machine.allocate(kPage);
+    use(machine.allocate(4 * kPage));
+    use(machine.allocate(4 * kPage));
+    use(held);
+    use(from);
+    use(table);  // more than HBM holds: something has to leave
+    settle();
+  }
+
+  // The program's thread does something; meanwhile the engine takes turns, and the GPU works or does not.
+  void program_does(bool gpu_works, const std::function<void()>& something) {
+    std::atomic<bool> ended{false};
+    std::thread program([&] {
+      something();
+      ended = true;
+    });
+    while (!ended) {
+      machine.turns(1);
+      if (gpu_works) machine.fake.run_everything();
+    }
+    program.join();
+  }
+  void launch(const std::vector<CUdeviceptr>& pointers, const std::vector<FakeDriver::Step>& steps,
+              std::uint64_t signature) {
+    program_does(true, [&] { EXPECT_TRUE(machine.launch(stream, pointers, steps, signature).ok()); });
+  }
+  void use(CUdeviceptr tensor) { launch({tensor}, {store(tensor, 0)}, 1); }
+  void settle() {
+    for (int turn = 0; turn < 20; ++turn) {
+      machine.turns(1);
+      machine.fake.run_everything();
+    }
+  }
+  vmm::Group& group_at(CUdeviceptr address) {
+    vmm::MemoryState& state = machine.memory->state();
+    return state.groups[state.units.group_at(address)];
+  }
+  // A census of the table has begun and cannot have read what comes now.
+  void begin_census() {
+    launch({table}, {store(table, 0)}, 77);
+    machine.fake.run_everything();
+    for (int turn = 0; !group_at(table).in_census && turn < 20; ++turn) machine.turns(1);
+    ASSERT_TRUE(group_at(table).in_census);
+    ASSERT_TRUE(group_at(table).writers.empty());
+  }
+  void copy(const vmm::AccessAsk& given) {
+    vmm::AccessAsk ask = given;
+    ask.stream = stream;
+    ask.thread = 1;
+    ask.may_use_aliases = true;  // it waits for the census no longer than the way out allows
+    ask.ranges[0] = {table, 8_B};
+    program_does(false, [&] {
+      const Result<vmm::InFlight*> admitted = machine.memory->admit(ask);
+      ASSERT_TRUE(admitted.ok());
+      machine.memory->leave(*admitted, stream);
+    });
+  }
+  bool table_holds(CUdeviceptr address) {
+    const auto& holds = group_at(table).holds;
+    return std::count(holds.begin(), holds.end(), machine.memory->state().units.group_at(address)) > 0;
+  }
+
+  Machine machine;
+  CUstream stream;
+  CUdeviceptr table, held, from;
+};
+
+TEST_F(CensusTurnTest, WhatACopyBringsWhileACensusReadsIsNotForgotten) {
+  begin_census();
+  vmm::AccessAsk ask;
+  ask.addresses = {&held, 1};
+  copy(ask);
+  EXPECT_TRUE(table_holds(held));
+  settle();
+  EXPECT_TRUE(table_holds(held));
+}
+
+// Small allocations that share an extent and point to one another: who copies that takes addresses along.
+TEST_F(CensusTurnTest, AddressesOfItsOwnAreCopiedLikeOthers) {
+  const CUdeviceptr small = machine.allocate(512);
+  launch({small}, {keep(small, small + 64)}, 9);
+  settle();
+  vmm::AccessAsk ask;
+  ask.copies = true;
+  ask.ranges[1] = {small, 8_B};
+  copy(ask);
+  EXPECT_TRUE(table_holds(small));
+}
+
+TEST_F(CensusTurnTest, WhatACopyMayBringWhileACensusReadsIsLookedForAgain) {
+  begin_census();
+  group_at(from).suspect = true;  // as behind a kernel that wrote to it
+  vmm::AccessAsk ask;
+  ask.copies = true;
+  ask.ranges[1] = {from, 8_B};
+  copy(ask);
+  machine.fake.run_everything();
+  machine.turns(1);  // hears of the census's end
+  EXPECT_TRUE(group_at(table).suspect);
+  settle();
+  EXPECT_FALSE(group_at(table).suspect);
 }
 
 }  // namespace
