@@ -51,8 +51,9 @@ void print_waits(const Statistics& statistics, const SummaryFacts& facts, TextWr
   out.append("tencache:   stalls             {} of {} accesses, {:.1f} ms ({:.1f} % of {:.1f} s)\n",
              statistics.stalls.load(), statistics.accesses.load(), milliseconds(stalled),
              share_of(stalled, facts.elapsed), milliseconds(facts.elapsed) * 1e-3);
-  out.append("tencache:   held by run-ahead  {:.1f} ms\n",
-             milliseconds(Nanoseconds(statistics.run_ahead_nanoseconds)));
+  out.append("tencache:   held by run-ahead  {:.1f} ms; {} quiescent windows\n",
+             milliseconds(Nanoseconds(statistics.run_ahead_nanoseconds)),
+             statistics.quiescent_windows.load());
   out.append("tencache:   run from host      {} accesses\n", statistics.host_runs.load());
 }
 

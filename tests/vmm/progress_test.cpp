@@ -56,10 +56,11 @@ TEST_P(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
   hold_all();
   const CUdeviceptr flag = a;
   occupy([flag](FakeDriver& fake) { return fake.load(flag) == 9; }, false);
+  const std::uint64_t before = machine.statistics.host_runs.load();
   // The later launch brings a tensor that is not in HBM and finds no room: it runs from the host.
   ASSERT_TRUE(machine.launch(second, {c, a}, {expect(c, 1), store(c, 2), store(flag, 9)}).ok());
   while (machine.fake.queued(first) > 0) std::this_thread::yield();
-  EXPECT_EQ(machine.statistics.host_runs.load(), 1u);
+  EXPECT_EQ(machine.statistics.host_runs.load(), before + 1);
   ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 2)}).ok());
 }
 
