@@ -30,6 +30,7 @@ CUresult cuCtxSynchronize(const Genuine<decltype(&::cuCtxSynchronize)>& driver) 
   const Visit visit;
   const CUresult result = driver();
   if (visit && result == CUDA_SUCCESS) visit->context_synchronized();
+  if (visit && result != CUDA_SUCCESS) visit->synchronization_failed(result);
   return result;
 }
 

@@ -15,6 +15,7 @@ CUresult cuStreamSynchronize(const Genuine<decltype(&::cuStreamSynchronize)>& dr
   const Visit visit;
   const CUresult result = driver(stream);
   if (visit && result == CUDA_SUCCESS) visit->stream_synchronized(driver.stream(stream));
+  if (visit && result != CUDA_SUCCESS) visit->synchronization_failed(result);
   return result;
 }
 
@@ -22,6 +23,7 @@ CUresult cuStreamQuery(const Genuine<decltype(&::cuStreamQuery)>& driver, CUstre
   const Visit visit;
   const CUresult result = driver(stream);
   if (visit && result == CUDA_SUCCESS) visit->stream_synchronized(driver.stream(stream));
+  if (visit && result != CUDA_SUCCESS) visit->synchronization_failed(result);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/base/log.hpp"
 #include "src/driver/inside.hpp"
+#include "src/driver/sticky.hpp"
 
 namespace tencache::vmm {
 
@@ -201,6 +202,14 @@ void DeviceMemory::context_waited(std::uint64_t number) {
   std::vector<CUevent> ended;
   state_.order.all_completed_up_to(number, &ended);
   state_.free_events.insert(state_.free_events.end(), ended.begin(), ended.end());
+}
+
+void DeviceMemory::hear(CUresult code) {
+  if (!is_sticky(code)) return;
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  state_.context_lost = true;
+  state_.passive = true;
+  state_.settled.notify_all();
 }
 
 bool DeviceMemory::idle() {

@@ -52,6 +52,8 @@ class DeviceMemory {
   void context_waited(std::uint64_t number);
   [[nodiscard]] bool idle();
   // A sticky error: the driver has the answer to everything from now on.
+  // The program has been given this code: whether the context is lost need not be found out.
+  void hear(CUresult code);
   [[nodiscard]] bool context_lost() const { return state_.context_lost.load(std::memory_order_relaxed); }
 
   // While everything fits: see fast_path.hpp.

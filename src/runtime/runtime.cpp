@@ -295,6 +295,10 @@ bool RuntimeImpl::make_room_for_pass_through() noexcept {
 void RuntimeImpl::stream_synchronized(Stream) noexcept {}
 void RuntimeImpl::context_synchronized() noexcept {}
 
+void RuntimeImpl::synchronization_failed(CUresult result) noexcept {
+  if (ManagedDevice* device = current_device(false)) device->memory->hear(result);
+}
+
 void RuntimeImpl::stream_about_to_be_destroyed(CUstream stream) noexcept {
   if (ManagedDevice* device = current_device(false)) device->memory->stream_about_to_be_destroyed(stream);
 }

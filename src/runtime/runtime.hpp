@@ -100,6 +100,8 @@ class Runtime {
   // Synchronisation the program has asked for and got: work enqueued before it is done.
   virtual void stream_synchronized(Stream stream) noexcept = 0;
   virtual void context_synchronized() noexcept = 0;
+  // A call of the program that waits was answered with an error: it may be one of the whole context.
+  virtual void synchronization_failed(CUresult result) noexcept { static_cast<void>(result); }
   // Before the driver destroys it: its last marker can still be recorded.
   virtual void stream_about_to_be_destroyed(CUstream stream) noexcept = 0;
   virtual void primary_context_reset(CUdevice device) noexcept = 0;

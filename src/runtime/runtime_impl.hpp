@@ -26,6 +26,7 @@ class RuntimeImpl final : public Runtime {
   bool make_room_for_pass_through() noexcept override;
   void stream_synchronized(Stream stream) noexcept override;
   void context_synchronized() noexcept override;
+  void synchronization_failed(CUresult result) noexcept override;
   void stream_about_to_be_destroyed(CUstream stream) noexcept override;
   void primary_context_reset(CUdevice device) noexcept override;
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override;

@@ -65,6 +65,7 @@ class RecordingRuntime final : public runtime::Runtime {
     synchronized.push_back(stream.handle);
   }
   void context_synchronized() noexcept override { ++contexts_synchronized; }
+  void synchronization_failed(CUresult result) noexcept override { failures.push_back(result); }
   void stream_about_to_be_destroyed(CUstream stream) noexcept override { destroyed.push_back(stream); }
   void primary_context_reset(CUdevice device) noexcept override { reset.push_back(device); }
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override {
@@ -92,6 +93,7 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<std::uint64_t> tickets;
   std::vector<CUresult> results;
   std::vector<CUstream> synchronized;
+  std::vector<CUresult> failures;
   std::vector<CUstream> destroyed;
   std::vector<CUdevice> reset;
   std::function<void(const runtime::Access&)> on_before;

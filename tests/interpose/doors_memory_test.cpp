@@ -179,6 +179,9 @@ TEST_F(Doors, SynchronisationIsToldWhenItSucceeded) {
   stub_set_result("cuStreamQuery", CUDA_ERROR_NOT_READY);
   EXPECT_EQ(DOOR(cuStreamQuery)(kStream), CUDA_ERROR_NOT_READY);
   EXPECT_EQ(the_runtime().synchronized.size(), 2u);
+  stub_set_result("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(DOOR(cuStreamSynchronize)(kStream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(the_runtime().failures, (std::vector{CUDA_ERROR_NOT_READY, CUDA_ERROR_ILLEGAL_ADDRESS}));
   EXPECT_EQ(DOOR(cuCtxSynchronize)(), CUDA_SUCCESS);
   EXPECT_EQ(DOOR(cuCtxSynchronize_v2)(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(the_runtime().contexts_synchronized, 2u);

@@ -217,6 +217,13 @@ TEST_P(DeviceMemoryTest, WhoWaitsPassesOnceTheContextIsLost) {
   spinning = false;
 }
 
+TEST_P(DeviceMemoryTest, WhatTheProgramWasToldNeedNotBeFoundOut) {
+  machine.memory->hear(CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_FALSE(machine.memory->context_lost());
+  machine.memory->hear(CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_TRUE(machine.memory->context_lost());
+}
+
 // ---- the engine, turn by turn
 
 class TurnTest : public testing::TestWithParam<bool> {

@@ -77,6 +77,7 @@ void Hbm::give_back(std::span<std::uint8_t* const> frames) {
 }
 
 std::shared_ptr<PhysicalBlock> PhysicalBlock::on_device(Hbm& hbm, int device, std::uint64_t bytes) {
+  if (bytes > ~std::uint64_t{0} - kPageBytes) return nullptr;
   auto frames = hbm.take(round_up(bytes, kPageBytes) >> kPageShift);
   if (!frames) return nullptr;
   std::shared_ptr<PhysicalBlock> block(new PhysicalBlock);
