@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "policy/memory.hpp"
+#include "policy/price_bound.hpp"
 #include "policy/window_bound.hpp"
 
 namespace tencache::policy {
 namespace {
 
-constexpr int kMostSteps = 8;  // until the fetched bytes of a step repeat
+constexpr double kCloseEnough = 0.9995;  // to what was achieved: the search would tell nothing
+constexpr int kMostSteps = 8;            // until the fetched bytes of a step repeat
 
 void make_room(Memory& memory, std::int64_t bytes, Position after) {
   while (memory.free() < bytes) {
@@ -66,6 +68,15 @@ Bound lower_bound(const Step& step, const Machine& machine) {
     bound.window = std::max(bound.window, step.ideal() + stall);
   }
   bound.seconds = std::max({bound.ideal, bound.traffic, bound.window});
+  return bound;
+}
+
+Bound lower_bound(const Step& step, const Machine& machine, double achieved) {
+  Bound bound = lower_bound(step, machine);
+  const auto capacity = static_cast<std::int64_t>(machine.hbm.count());
+  if (step.peak() <= capacity || bound.seconds >= achieved * kCloseEnough) return bound;
+  bound.price = bound.ideal + PriceBound(step, capacity, machine.link).stall(achieved - bound.ideal);
+  bound.seconds = std::max(bound.seconds, bound.price);
   return bound;
 }
 

@@ -22,10 +22,14 @@ struct Bound {
   double ideal = 0;          // the kernels alone
   double traffic = 0;        // the fewest bytes over the link's best rate
   double window = 0;         // ideal and the stalls of the best set of windows
+  double price = 0;          // what prices prove; 0: not looked for
   double minimum_bytes = 0;  // the fewest bytes that must be fetched in a step
 };
 
 Bound lower_bound(const Step& step, const Machine& machine);
+
+// The same, searched for longer where some schedule takes longer than the quick bound says.
+Bound lower_bound(const Step& step, const Machine& machine, double achieved);
 
 // Bytes fetched in a steady step with farthest-next-use replacement, links free: no policy fetches fewer.
 std::int64_t minimum_fetch_bytes(const Step& step, std::int64_t capacity);

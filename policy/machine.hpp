@@ -13,6 +13,10 @@ struct LinkRates {
   double out_alone = 0;
   double in_duplex = 0;
   double out_duplex = 0;
+  // Both directions at once are no faster than one after the other.
+  [[nodiscard]] constexpr bool better_in_turns() const {
+    return in_duplex / in_alone + out_duplex / out_alone <= 1;
+  }
   static constexpr LinkRates both_ways(double rate) { return {rate, rate, rate, rate}; }
 };
 

@@ -78,9 +78,21 @@ void Simulator::settle() {
   while (try_admit()) {
   }
   if (gpu_.empty()) count_hits();
-  try_fetch();
-  try_clean();
+  use_links();
   try_check();
+}
+
+void Simulator::use_links() {
+  if (!machine_.link.better_in_turns()) {
+    try_fetch();
+    try_clean();
+    return;
+  }
+  const bool out_first = turn_of_out_ && !stalled_;
+  if (out_first && !in_.active) try_clean();
+  if (!out_.active) try_fetch();
+  if (!in_.active) try_clean();
+  if (in_.active != out_.active) turn_of_out_ = in_.active;
 }
 
 // Bytes of the next kernel that are there when the GPU would run it.

@@ -107,6 +107,7 @@ class Simulator {
   bool try_admit();
   bool prepare_births(KernelIndex kernel);
   void admit(KernelIndex kernel);
+  void use_links();
   void try_fetch();
   void try_clean();
   bool make_room(std::int64_t bytes, Position after, std::uint32_t* blocks);
@@ -168,6 +169,7 @@ class Simulator {
   bool counted_ = false;
   std::uint64_t started_ = 0;
   std::uint64_t events_since_admission_ = 0;
+  bool turn_of_out_ = false;  // where the directions take turns
   std::uint32_t steps_done_ = 0;
   std::uint64_t random_;
   Copy in_, out_;

@@ -118,9 +118,9 @@ class Bench {
   void over_cells() {
     for (const Cell& cell : cells(steps_)) {
       const policy::Step& step = *cell.step->step;
-      const policy::Bound bound = policy::lower_bound(step, cell.machine);
       const policy::Outcome zero = plan(step, with_costs(cell.machine, Costs::kZero));
       const policy::Outcome full = plan(step, with_costs(cell.machine, Costs::kFull));
+      const policy::Bound bound = policy::lower_bound(step, cell.machine, zero.step_seconds);
       const std::string name = fmt::format("{} {} {:.2f}", cell.step->name, cell.link, cell.share_of_peak);
       const double eta_zero = eta(bound, zero, name);
       const double eta_full = eta(bound, full, name);
@@ -157,7 +157,8 @@ class Bench {
       const policy::Step step(cell.trace);
       const policy::Outcome ours = plan(step, cell.machine);
       if (!ours.feasible) continue;
-      etas.add(eta(policy::lower_bound(step, cell.machine), ours, fmt::format("random {}", seed)));
+      const policy::Bound bound = policy::lower_bound(step, cell.machine, ours.step_seconds);
+      etas.add(eta(bound, ours, fmt::format("random {}", seed)));
       const policy::Outcome lru = policy::find_strategy("lru")->run(step, cell.machine, {});
       if (lru.feasible) ratios.add(ours.step_seconds / lru.step_seconds);
     }
