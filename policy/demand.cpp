@@ -20,7 +20,7 @@ TensorIndex Demand::next_fetch(const Moment& moment) {
   const TensorIndex tensor = memory_->nearest_missing();
   if (tensor == kNoTensor) return kNoTensor;
   const bool waited_for = memory_->step().use((*memory_)[tensor].next).kernel == memory_->next_kernel();
-  return moment.stalled && waited_for ? tensor : prefetch(moment);
+  return moment.waiting && waited_for ? tensor : prefetch(moment);
 }
 
 TensorIndex Demand::next_clean(const Moment& moment) {

@@ -6,8 +6,7 @@
 namespace tencache::policy {
 namespace {
 
-constexpr double kGuardSeconds = 0.1;
-constexpr int kPasses = 2;
+constexpr double kGuardSeconds[] = {0.1, 0.02, 0.004, 0.001};  // of the passes, later ones fetching later
 constexpr Bytes kPlanningBlock = 32_MiB;
 constexpr std::uint64_t kBlocksAtLeast = 512;
 constexpr double kWorseAllowed = 1.0005;  // a later pass moves fewer bytes: keep it at the same speed
@@ -136,8 +135,8 @@ Plan make_plan(const Step& step, const Machine& real) {
   Machine known = machine;
   known.writes_known = true;
   if (!machine.writes_known) run_plan(step, known, Plan(), run);
-  for (int pass = 0; pass < kPasses; ++pass) {
-    Plan plan = derive_plan(step, record, machine, kGuardSeconds);
+  for (const double guard : kGuardSeconds) {
+    Plan plan = derive_plan(step, record, machine, guard);
     const Outcome outcome = run_plan(step, machine, plan, run);
     if (!outcome.feasible || outcome.step_seconds > best.seconds * kWorseAllowed) continue;
     best = std::move(plan);

@@ -102,7 +102,7 @@ TensorIndex PolicyStrategy::next_fetch(const Moment& moment) {
   const TensorIndex tensor = memory_->nearest_missing();
   if (tensor == kNoTensor) return kNoTensor;
   const bool waited_for = memory_->step().use((*memory_)[tensor].next).kernel == memory_->next_kernel();
-  if (moment.stalled && waited_for) return tensor;
+  if (moment.waiting && waited_for) return tensor;
   const auto extent = policy_->next_fetch(residency(moment, memory_->front()));
   return extent ? tensor_of(*extent) : kNoTensor;
 }

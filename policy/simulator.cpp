@@ -8,7 +8,8 @@ namespace tencache::policy {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kNothingLeft = 0.5;  // bytes: what rounding may leave of a finished copy
+constexpr double kLaunchSeconds = 300e-6;  // ahead of its start that a kernel is enqueued at the latest
+constexpr double kNothingLeft = 0.5;       // bytes: what rounding may leave of a finished copy
 
 double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
@@ -107,8 +108,9 @@ void Simulator::count_hits() {
 }
 
 bool Simulator::try_admit() {
-  stalled_ = window_open() && now_ >= host_ready_;
-  if (!stalled_) return false;
+  waiting_ = window_open() && now_ >= host_ready_;
+  stalled_ = waiting_ && now_ >= latest_start();
+  if (!waiting_) return false;
   const KernelIndex kernel = memory_.next_kernel();
   if (map_seconds_ > 0 && !prepare_births(kernel)) return false;
   if (!memory_.inputs_resident(kernel)) return false;
@@ -121,17 +123,23 @@ bool Simulator::try_admit() {
 bool Simulator::prepare_births(KernelIndex kernel) {
   if (births_taken_) return true;
   const std::int64_t bytes = step_.births(kernel);
-  std::uint32_t blocks = 0;
+  if (!stalled_ && memory_.free() < bytes) return false;
+  std::int64_t dropped = 0;
   const bool room = make_room(
-      bytes, memory_.ahead(step_.begin(kernel)) + (step_.end(kernel) - step_.begin(kernel)), &blocks);
-  if (blocks > 0 && map_seconds_ > 0) {
-    mapper_end_ = std::max(mapper_end_, now_) + blocks * map_seconds_;
+      bytes, memory_.ahead(step_.begin(kernel)) + (step_.end(kernel) - step_.begin(kernel)), &dropped);
+  if (dropped > 0 && map_seconds_ > 0) {
+    mapper_end_ = std::max(mapper_end_, now_) + map_seconds(dropped);
     births_ready_ = mapper_end_;
   }
   if (!room) return false;
   memory_.reserve(bytes);
   births_taken_ = true;
   return true;
+}
+
+double Simulator::latest_start() const {
+  const double mapping = 2 * map_seconds(step_.births(memory_.next_kernel()));
+  return work_end_ - std::min(run_ahead_, kLaunchSeconds + mapping);
 }
 
 void Simulator::admit(KernelIndex kernel) {
@@ -169,15 +177,16 @@ double Simulator::duration(KernelIndex kernel) {
   return step_.seconds(kernel) * (1 + run_.noise * (2 * uniform - 1));
 }
 
-bool Simulator::make_room(std::int64_t bytes, Position after, std::uint32_t* blocks) {
+bool Simulator::make_room(std::int64_t bytes, Position after, std::int64_t* dropped) {
   while (memory_.free() < bytes) {
+    const std::int64_t before = memory_.free();
     const TensorIndex victim = strategy_.victim(moment(), after);
     if (victim == kNoTensor || memory_.droppable(victim) <= 0) {
       short_of_room_ = short_of_room_ || stalled_;
       return false;
     }
     drop(victim);
-    if (blocks != nullptr) ++*blocks;
+    if (dropped != nullptr) *dropped += memory_.free() - before;
   }
   return true;
 }
@@ -298,6 +307,7 @@ double Simulator::next_event() const {
   if (births_ready_ > now_) next = std::min(next, births_ready_);
   if (!window_open()) next = std::min(next, work_end_ - run_ahead_);
   if (host_ready_ > now_) next = std::min(next, host_ready_);
+  if (latest_start() > now_) next = std::min(next, latest_start());
   return next;
 }
 

@@ -110,7 +110,7 @@ class Simulator {
   void use_links();
   void try_fetch();
   void try_clean();
-  bool make_room(std::int64_t bytes, Position after, std::uint32_t* blocks);
+  bool make_room(std::int64_t bytes, Position after, std::int64_t* dropped);
   void drop(TensorIndex tensor);
   void start_fetch(TensorIndex tensor, std::int64_t bytes);
   void start_clean(TensorIndex tensor);
@@ -137,7 +137,9 @@ class Simulator {
   void count_hits();
 
   [[nodiscard]] bool window_open() const { return now_ >= work_end_ - run_ahead_; }
-  [[nodiscard]] Moment moment() const { return {now_, started_, stalled_, short_of_room_}; }
+  // When room must be made for the next kernel at the latest: those under way may leave some until then.
+  [[nodiscard]] double latest_start() const;
+  [[nodiscard]] Moment moment() const { return {now_, started_, waiting_, stalled_, short_of_room_}; }
   [[nodiscard]] std::uint32_t first_counted() const {
     return std::min(run_.steps - 1, std::max(2u, run_.steps / 2));
   }
@@ -149,6 +151,10 @@ class Simulator {
     return in_.active ? machine_.link.out_duplex : machine_.link.out_alone;
   }
   [[nodiscard]] double duration(KernelIndex kernel);
+  // Small tensors share blocks, so what is mapped counts by its bytes.
+  [[nodiscard]] double map_seconds(std::int64_t bytes) const {
+    return map_seconds_ * static_cast<double>(bytes) / static_cast<double>(block_);
+  }
 
   const Step& step_;
   const Machine machine_;
@@ -164,6 +170,7 @@ class Simulator {
   double host_ready_ = 0;    // when the program can enqueue the next kernel
   double births_ready_ = 0;  // when the blocks for the next kernel's births are mapped
   bool births_taken_ = false;
+  bool waiting_ = false;
   bool stalled_ = false;
   bool short_of_room_ = false;
   bool counted_ = false;

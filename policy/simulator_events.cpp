@@ -11,7 +11,7 @@ void Simulator::finish_fetch() {
   if (steps_done_ >= first_counted()) bytes_in_ += static_cast<double>(in_.bytes);
   log(Move::Kind::kFetch, in_.tensor, in_.first + in_.before_step, in_.bytes - in_.before_step, in_.start);
   if (map_seconds_ == 0) return memory_.finish_fetch(in_.tensor, in_.bytes);
-  mapper_end_ = std::max(mapper_end_, now_) + map_seconds_;
+  mapper_end_ = std::max(mapper_end_, now_) + map_seconds(in_.bytes);
   mapper_.push_back({mapper_end_, in_.tensor, in_.bytes});
 }
 

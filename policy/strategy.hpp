@@ -12,7 +12,8 @@ namespace tencache::policy {
 struct Moment {
   double now;             // seconds since the simulation began
   std::uint64_t started;  // kernels started so far; the last of them may still run
-  bool stalled;           // the next kernel could be let in now, were its bytes there
+  bool waiting;           // the next kernel could be let in now, were its bytes there
+  bool stalled;           // and the GPU is about to have nothing else to do
   bool short_of_room;     // it waits, and there was nothing to drop for it
 };
 
