@@ -16,6 +16,7 @@
 #include "policy/planner.hpp"
 #include "policy/strategies.hpp"
 #include "tools/policy_bench/cells.hpp"
+#include "tools/policy_bench/learning_figures.hpp"
 #include "tools/policy_bench/random_steps.hpp"
 
 namespace tencache::bench {
@@ -73,6 +74,14 @@ class Bench {
     if (wanted("policy.random") || wanted("policy.vs_lru_worst")) random_steps();
     if (wanted("policy.plan_ms")) plan_time();
     if (wanted("policy.noise_loss") || wanted("policy.bandwidth_loss")) disturbances();
+    if (wanted("policy.lock_steps") || wanted("policy.relock_steps")) learning();
+    if (wanted("policy.false_locks")) {
+      figure("policy.false_locks", static_cast<double>(false_locks(kRandomAccesses)), "", "0");
+    }
+    if (wanted("policy.observe_ns")) {
+      const policy::Step step(long_step(10000).trace);
+      figure("policy.observe_ns", observe_nanoseconds(step), "ns", "<= 100");
+    }
   }
 
   [[nodiscard]] bool below_bound() const { return below_bound_; }
@@ -166,6 +175,20 @@ class Bench {
     figure("policy.vs_lru_worst", ratios.most(), "", "<= 1.02");
   }
 
+  void learning() {
+    Mean lock, relock;
+    for (const NamedStep& named : steps_) {
+      lock.add(lock_steps(*named.step));
+      relock.add(relock_steps(*named.step));
+      if (arguments_.cells) {
+        fmt::print("{:<34} lock {:.3f} relock {:.3f}\n", named.name, lock_steps(*named.step),
+                   relock_steps(*named.step));
+      }
+    }
+    figure("policy.lock_steps", lock.most(), "steps", "<= 2.05");
+    figure("policy.relock_steps", relock.most(), "steps", "<= 1");
+  }
+
   // Three sizes of the same shape: the second is the one that the aim speaks of.
   void plan_time() {
     for (const std::uint32_t accesses : {1000u, 10000u, 100000u}) {
@@ -212,6 +235,7 @@ class Bench {
 
   static constexpr std::uint32_t kSteadySteps = 16;  // some cells take half of them to settle
   static constexpr std::uint64_t kRandomSteps = 400;
+  static constexpr std::uint64_t kRandomAccesses = 100'000'000;
   Arguments arguments_;
   std::vector<NamedStep> steps_;
   std::map<std::string, Figure> figures_;
