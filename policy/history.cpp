@@ -10,6 +10,7 @@ constexpr std::size_t kContexts = std::size_t{1} << 17;
 constexpr std::uint32_t kPlaces = 64;           // looked at in one search
 constexpr std::uint64_t kMostAgreeing = 4096;   // accesses that one place is compared over
 constexpr std::uint64_t kMostCompared = 16384;  // and all of them
+constexpr std::uint32_t kTouchesBack = 32;      // of an extent
 constexpr std::uint32_t kSlots = 8;             // of an access that are compared
 constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
 
@@ -46,10 +47,11 @@ AccessIndex History::append(std::uint64_t token, std::size_t touches, Identity c
 }
 
 TouchIndex History::add_touch(ExtentIndex extent, Identity identity, TouchIndex previous) {
+  std::uint32_t back = 0;
   if (previous != kNoTouch && touch_kept(previous)) {
-    touch(previous).to_next = static_cast<std::uint32_t>(touch_head_ - previous);
+    touch(previous).to_next = back = static_cast<std::uint32_t>(touch_head_ - previous);
   }
-  touch(touch_head_) = {extent, identity, 0, static_cast<std::uint32_t>(head_ - 1), kNoExtent};
+  touch(touch_head_) = {extent, identity, 0, back, static_cast<std::uint32_t>(head_ - 1), kNoExtent};
   return touch_head_++;
 }
 
@@ -62,22 +64,58 @@ void History::enter() {
   latest = now;
 }
 
+// The best place so far, and what looking has cost.
+class History::Search {
+ public:
+  explicit Search(const History& history) : history_(history) {}
+  void look_at(AccessIndex place) {
+    const std::uint64_t agreeing = history_.agreeing(place, history_.head_ - 1);
+    compared_ += agreeing + 1;
+    if (agreeing >= kContext && (!best_ || agreeing >= best_->agreeing)) best_ = {place, agreeing};
+  }
+  [[nodiscard]] bool tired() const { return compared_ >= kMostCompared; }
+  [[nodiscard]] const std::optional<Place>& best() const { return best_; }
+
+ private:
+  const History& history_;
+  std::optional<Place> best_;
+  std::uint64_t compared_ = 0;
+};
+
 std::optional<History::Place> History::find_again() const {
+  if (head_ <= kContext) return std::nullopt;
+  Search search(*this);
+  look_along_extents(search);
+  if (!search.best()) look_along_contexts(search);
+  return search.best();
+}
+
+// The same was done before to an extent that lives still: where many places look alike, as layers do.
+void History::look_along_extents(Search& search) const {
+  const RecordedAccess& recent = (*this)[head_ - 1];
+  for (std::uint32_t slot = 0; slot < std::min(recent.touches, kSlots / 2); ++slot) {
+    TouchIndex at = recent.first + slot;
+    for (std::uint32_t i = 0; i < kTouchesBack && !search.tired() && touch(at).to_previous != 0; ++i) {
+      at -= touch(at).to_previous;
+      if (!touch_kept(at)) break;
+      const AccessIndex place = access_of(at);
+      if (kept(place) && (*this)[place].token == recent.token) search.look_at(place);
+    }
+    if (search.best()) return;
+  }
+}
+
+void History::look_along_contexts(Search& search) const {
   const std::uint32_t latest = latest_[bucket()];
-  if (latest == 0 || head_ < kContext) return std::nullopt;
-  std::optional<Place> best;
+  if (latest == 0) return;
   std::uint64_t back = static_cast<std::uint32_t>(static_cast<std::uint32_t>(head_) - latest);
-  std::uint64_t compared = 0;
-  for (std::uint32_t i = 0; i < kPlaces && compared < kMostCompared; ++i) {
-    if (back == 0 || back >= head_ || !kept(head_ - 1 - back)) break;
+  for (std::uint32_t i = 0; i < kPlaces && !search.tired(); ++i) {
+    if (back == 0 || back >= head_ || !kept(head_ - 1 - back)) return;
     const AccessIndex place = head_ - 1 - back;
-    const std::uint64_t agreeing = this->agreeing(place, head_ - 1);
-    compared += agreeing;
-    if (agreeing >= kContext && (!best || agreeing >= best->agreeing)) best = {place, agreeing};
-    if ((*this)[place].behind == 0) break;
+    search.look_at(place);
+    if ((*this)[place].behind == 0) return;
     back += (*this)[place].behind;
   }
-  return best;
 }
 
 std::uint64_t History::agreeing(AccessIndex old, AccessIndex recent) const {

@@ -24,9 +24,10 @@ inline constexpr TouchIndex kNoTouch = ~TouchIndex{0};
 struct RecordedTouch {
   ExtentIndex extent;
   Identity identity;
-  std::uint32_t to_next;  // touches on to the next one of the same extent; 0: none yet
-  std::uint32_t access;   // its access, the lower half of the index
-  ExtentIndex bound;      // the extent that is expected to be touched when this repeats
+  std::uint32_t to_next;      // touches on to the next one of the same extent; 0: none yet
+  std::uint32_t to_previous;  // and back to the last one; 0: none
+  std::uint32_t access;       // its access, the lower half of the index
+  ExtentIndex bound;          // the extent that is expected to be touched when this repeats
 };
 
 struct RecordedAccess {
@@ -97,6 +98,9 @@ class History {
   [[nodiscard]] std::uint64_t most_live(AccessIndex first, AccessIndex last) const;
 
  private:
+  class Search;
+  void look_along_extents(Search& search) const;
+  void look_along_contexts(Search& search) const;
   [[nodiscard]] std::uint64_t agreeing(AccessIndex old, AccessIndex recent) const;
   [[nodiscard]] std::size_t bucket() const;
 

@@ -22,7 +22,9 @@ class PositionSet {
 
   void insert(std::uint32_t position) {
     for (auto& level : levels_) {
+      const std::uint64_t before = level[position / 64];
       level[position / 64] |= std::uint64_t{1} << (position % 64);
+      if (before != 0) return;
       position /= 64;
     }
   }
