@@ -7,10 +7,8 @@ namespace tencache::policy {
 Memory::Memory(const Step& step, std::int64_t capacity, bool writes_known)
     : step_(step),
       tensors_(step.tensors()),
-      missing_(step.positions()),
-      droppable_(step.positions()),
-      cleanable_(step.positions()),
-      suspect_(step.positions()),
+      sets_{PositionSet(step.positions()), PositionSet(step.positions()), PositionSet(step.positions()),
+            PositionSet(step.positions())},
       resident_tree_(step.positions() + 1, 0),
       capacity_(capacity),
       free_(capacity),
@@ -26,27 +24,23 @@ Memory::Memory(const Step& step, std::int64_t capacity, bool writes_known)
   }
 }
 
-void Memory::list(TensorIndex tensor) {
+std::uint8_t Memory::wanted(TensorIndex tensor) const {
   const TensorState& state = tensors_[tensor];
-  if (!state.exists || state.next == kNoPosition) return;
-  if (state.resident + state.incoming < state.size) missing_.insert(state.next);
-  if (state.pins == 0 && state.incoming == 0 && state.resident > state.suspect) droppable_.insert(state.next);
-  if (cleanable(tensor)) cleanable_.insert(state.next);
-  if (suspect(tensor)) suspect_.insert(state.next);
+  if (!state.exists || state.next == kNoPosition) return 0;
+  const bool missing = state.resident + state.incoming < state.size;
+  const bool droppable = state.pins == 0 && state.incoming == 0 && state.resident > state.suspect;
+  return static_cast<std::uint8_t>(missing << kMissing | droppable << kDroppable |
+                                   cleanable(tensor) << kCleanable | suspect(tensor) << kSuspect);
 }
 
-void Memory::unlist(TensorIndex tensor) {
-  const Position next = tensors_[tensor].next;
-  if (next == kNoPosition) return;
-  missing_.erase(next);
-  droppable_.erase(next);
-  cleanable_.erase(next);
-  suspect_.erase(next);
-}
-
-void Memory::relist(TensorIndex tensor) {
-  unlist(tensor);
-  list(tensor);
+void Memory::relist(TensorState& state, std::uint8_t listed) {
+  if (state.listed == listed) return;
+  for (std::uint8_t set = 0; set < kSets; ++set) {
+    const bool is = (state.listed >> set & 1) != 0, wanted = (listed >> set & 1) != 0;
+    if (is && !wanted) sets_[set].erase(state.next);
+    if (!is && wanted) sets_[set].insert(state.next);
+  }
+  state.listed = listed;
 }
 
 void Memory::add_resident(Position position, std::int64_t bytes) {
@@ -68,8 +62,8 @@ std::int64_t Memory::resident_behind(Position after) const {
 }
 
 TensorIndex Memory::nearest_missing() const {
-  const Position later = missing_.next(front_);
-  return tensor_at(later != PositionSet::kNone ? later : missing_.next(0));
+  const Position later = sets_[kMissing].next(front_);
+  return tensor_at(later != PositionSet::kNone ? later : sets_[kMissing].next(0));
 }
 
 TensorIndex Memory::farthest(const PositionSet& set, Position after) const {
@@ -79,9 +73,9 @@ TensorIndex Memory::farthest(const PositionSet& set, Position after) const {
   return tensor_at(found);
 }
 
-TensorIndex Memory::farthest_droppable(Position after) const { return farthest(droppable_, after); }
-TensorIndex Memory::farthest_cleanable(Position after) const { return farthest(cleanable_, after); }
-TensorIndex Memory::farthest_suspect(Position after) const { return farthest(suspect_, after); }
+TensorIndex Memory::farthest_droppable(Position after) const { return farthest(sets_[kDroppable], after); }
+TensorIndex Memory::farthest_cleanable(Position after) const { return farthest(sets_[kCleanable], after); }
+TensorIndex Memory::farthest_suspect(Position after) const { return farthest(sets_[kSuspect], after); }
 
 bool Memory::inputs_resident(KernelIndex kernel) const {
   for (const Use& use : step_.uses(kernel)) {
@@ -122,7 +116,6 @@ void Memory::admit(KernelIndex kernel) {
 void Memory::complete(KernelIndex kernel) {
   for (const Use& use : step_.uses(kernel)) {
     TensorState& state = tensors_[use.tensor];
-    unlist(use.tensor);
     --state.pins;
     state.write_pins -= use.writes || !writes_known_ ? 1 : 0;
     if (use.death && state.dying > 0) {
@@ -140,32 +133,32 @@ void Memory::complete(KernelIndex kernel) {
 void Memory::begin_fetch(TensorIndex tensor, std::int64_t bytes) {
   tensors_[tensor].incoming += bytes;
   free_ -= bytes;
-  relist(tensor);
+  list(tensor);
 }
 
 void Memory::finish_fetch(TensorIndex tensor, std::int64_t bytes) {
   tensors_[tensor].incoming -= bytes;
   tensors_[tensor].resident += bytes;
   add_resident(tensors_[tensor].next, bytes);
-  relist(tensor);
+  list(tensor);
 }
 
 void Memory::drop(TensorIndex tensor, std::int64_t bytes) {
   tensors_[tensor].resident -= bytes;
   free_ += bytes;
   add_resident(tensors_[tensor].next, -bytes);
-  relist(tensor);
+  list(tensor);
 }
 
 void Memory::set_clean_from(TensorIndex tensor, std::int64_t dirty, std::int64_t suspect) {
   tensors_[tensor].dirty = dirty;
   tensors_[tensor].suspect = suspect;
-  relist(tensor);
+  list(tensor);
 }
 
 void Memory::set_checking(TensorIndex tensor, bool checking) {
   tensors_[tensor].checking = checking;
-  relist(tensor);
+  list(tensor);
 }
 
 }  // namespace tencache::policy

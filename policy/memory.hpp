@@ -5,6 +5,7 @@
 // Thread rule: one caller at a time. Failure rule: callers keep the invariants; nothing is checked here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct TensorState {
   std::uint32_t write_pins = 0;  // and that write it (touch it, where writes are unknown)
   std::uint32_t touches = 0;     // counts, so that a copy made meanwhile is known to be void
   bool exists = false;
-  bool checking = false;  // a fingerprint of it is under way
+  bool checking = false;    // a fingerprint of it is under way
+  std::uint8_t listed = 0;  // in which sets it is, at `next`
 };
 
 class Memory {
@@ -86,9 +88,10 @@ class Memory {
   void reserve(std::int64_t bytes) { free_ -= bytes; }
 
  private:
-  void list(TensorIndex tensor);
-  void unlist(TensorIndex tensor);
-  void relist(TensorIndex tensor);
+  [[nodiscard]] std::uint8_t wanted(TensorIndex tensor) const;
+  void list(TensorIndex tensor) { relist(tensors_[tensor], wanted(tensor)); }
+  void unlist(TensorIndex tensor) { relist(tensors_[tensor], 0); }
+  void relist(TensorState& state, std::uint8_t listed);
   void add_resident(Position position, std::int64_t bytes);
   [[nodiscard]] std::int64_t resident_before(Position position) const;
   [[nodiscard]] TensorIndex farthest(const PositionSet& set, Position after) const;
@@ -98,8 +101,9 @@ class Memory {
 
   const Step& step_;
   std::vector<TensorState> tensors_;
-  PositionSet missing_, droppable_, cleanable_, suspect_;  // by next use
-  std::vector<std::int64_t> resident_tree_;                // Fenwick tree of resident bytes by next use
+  enum : std::uint8_t { kMissing, kDroppable, kCleanable, kSuspect, kSets };
+  std::array<PositionSet, kSets> sets_;      // by next use
+  std::vector<std::int64_t> resident_tree_;  // Fenwick tree of resident bytes by next use
   std::int64_t resident_total_ = 0;
   std::int64_t capacity_;
   std::int64_t free_;

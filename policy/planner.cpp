@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace tencache::policy {
 namespace {
@@ -125,17 +126,18 @@ Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, con
 }
 
 // Where writes are unknown the greedy pass is made as if they were known: it would fingerprint everything.
-Plan make_plan(const Step& step, const Machine& real) {
+Plan make_plan(const Step& step, const Machine& real, Effort effort) {
   const Machine machine = planning_machine(step, real);
   StepRecord record;
   Plan best;
-  const Run run{.steps = 3, .record = &record};
+  const bool first = effort == Effort::kFirst;
+  const Run run{.steps = first ? 2u : 3u, .record = &record};
   const Outcome greedy = run_plan(step, machine, best, run);
   best.seconds = greedy.feasible ? greedy.step_seconds : std::numeric_limits<double>::infinity();
   Machine known = machine;
   known.writes_known = true;
   if (!machine.writes_known) run_plan(step, known, Plan(), run);
-  for (const double guard : kGuardSeconds) {
+  for (const double guard : std::span(kGuardSeconds).first(first ? 1 : std::size(kGuardSeconds))) {
     Plan plan = derive_plan(step, record, machine, guard);
     const Outcome outcome = run_plan(step, machine, plan, run);
     if (!outcome.feasible || outcome.step_seconds > best.seconds * kWorseAllowed) continue;

@@ -4,6 +4,7 @@
 // a Planned belongs to one simulation. Failure rule: without a feasible run, greedy is what remains.
 #pragma once
 
+#include <cstdint>
 #include <queue>
 #include <vector>
 
@@ -52,7 +53,9 @@ class Planned final : public Greedy {
 };
 
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);
-Plan make_plan(const Step& step, const Machine& real);
+// The first plan is there soon, to begin with; the refined one is what the background makes of it.
+enum class Effort : std::uint8_t { kFirst, kRefined };
+Plan make_plan(const Step& step, const Machine& real, Effort effort = Effort::kRefined);
 // The steady step under the plan, or under greedy where that is what the plan says.
 Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run);
 

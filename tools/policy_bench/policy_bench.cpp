@@ -72,7 +72,7 @@ class Bench {
   void run() {
     if (wanted("policy.eta") || wanted("policy.share_of_ideal") || wanted("policy.fetch_ratio")) over_cells();
     if (wanted("policy.random") || wanted("policy.vs_lru_worst")) random_steps();
-    if (wanted("policy.plan_ms")) plan_time();
+    if (wanted("policy.plan_ms") || wanted("policy.refine_ms")) plan_time();
     if (wanted("policy.noise_loss") || wanted("policy.bandwidth_loss")) disturbances();
     if (wanted("policy.lock_steps") || wanted("policy.relock_steps")) learning();
     if (wanted("policy.false_locks")) {
@@ -194,14 +194,17 @@ class Bench {
     for (const std::uint32_t accesses : {1000u, 10000u, 100000u}) {
       const RandomCell shape = long_step(accesses);
       const policy::Step step(shape.trace);
-      std::vector<double> times;
-      for (int i = 0; i < 5; ++i) {
-        times.push_back(1e3 * seconds_of([&] { policy::make_plan(step, shape.machine); }));
-      }
-      std::nth_element(times.begin(), times.begin() + 2, times.end());
-      const std::string name =
-          accesses == 10000 ? "policy.plan_ms" : fmt::format("policy.plan_ms.{}", accesses);
-      figure(name, times[2], "ms", accesses == 10000 ? "<= 20" : "");
+      const std::string size = accesses == 10000 ? "" : fmt::format(".{}", accesses);
+      const auto median = [&](policy::Effort effort) {
+        std::vector<double> times;
+        for (int i = 0; i < 5; ++i) {
+          times.push_back(1e3 * seconds_of([&] { policy::make_plan(step, shape.machine, effort); }));
+        }
+        std::nth_element(times.begin(), times.begin() + 2, times.end());
+        return times[2];
+      };
+      figure("policy.plan_ms" + size, median(policy::Effort::kFirst), "ms", size.empty() ? "<= 20" : "");
+      figure("policy.refine_ms" + size, median(policy::Effort::kRefined), "ms", "");
     }
   }
 
