@@ -13,9 +13,14 @@ constexpr std::uint64_t kDepth = 4;         // accesses foreseen for each that h
 
 bool may_leave(const ExtentState& state) { return state.tier == Tier::kHbm && !state.held && !state.moving; }
 
+// What has just been created may not have been described yet.
+ExtentState state_of(ExtentIndex extent, const Residency& residency) {
+  return extent < residency.extents.size() ? residency.extents[extent] : ExtentState{};
+}
+
 }  // namespace
 
-Learning::Learning() : creations_(kCreations) {}
+Learning::Learning() : creations_(kCreations), unsettled_(kUnsettled) {}
 
 void Learning::extent_created(const ExtentDescription& extent) {
   lru_.extent_created(extent);
@@ -79,6 +84,7 @@ void Learning::follow(AccessIndex matched, const Access& access) {
   TouchIndex touch = history_[matched].first;
   for (std::uint32_t slot = 0; slot < history_[matched].touches; ++slot, ++touch) {
     expectations_.expect(access.will_touch[slot], history_.next(touch), Place::kDirty);
+    unsettle(access.will_touch[slot]);
   }
 }
 
@@ -114,7 +120,7 @@ void Learning::expect_anew(const Residency& residency) {
   for (TouchIndex touch = begin.first; touch < end; ++touch) {
     const ExtentIndex extent = stands_for(history_.touch(touch), shift, created);
     if (extent == kNoExtent || expectations_.touch_of(extent) != kNoTouch) continue;
-    expectations_.expect(extent, touch, place_of(residency.extents[extent]));
+    expectations_.expect(extent, touch, place_of(state_of(extent, residency)));
   }
 }
 
@@ -127,7 +133,7 @@ std::optional<ExtentIndex> Learning::victim(const Residency& residency) {
   if (astray_) expect_anew(residency);
   if (!trusted()) return lru_.victim(residency);
   if (const auto extent = never_again(residency)) return extent;
-  notice_cleaned(residency);
+  settle(residency);
   if (const auto extent = farthest(Place::kClean, residency)) return extent;
   if (const auto extent = farthest(Place::kDirty, residency)) return extent;
   return lru_.victim(residency);
@@ -143,7 +149,7 @@ std::optional<ExtentIndex> Learning::never_again(const Residency& residency) con
     return last == kNoTouch || !history_.touch_kept(last) || history_.access_of(last) < begin;
   };
   lru_.oldest_while(untouched, [&](ExtentIndex extent) {
-    const ExtentState& state = residency.extents[extent];
+    const ExtentState state = state_of(extent, residency);
     if (!may_leave(state) || expectations_.touch_of(extent) != kNoTouch) return true;
     if (!dirty || state.clean) dirty = extent;
     return !state.clean;
@@ -151,17 +157,17 @@ std::optional<ExtentIndex> Learning::never_again(const Residency& residency) con
   return dirty;
 }
 
-// The copies made since the last question.
-void Learning::notice_cleaned(const Residency& residency) {
-  TouchIndex touch = history_.touch_head();
-  for (std::uint32_t i = 0; i < kPassedOver; ++i) {
-    touch = expectations_.last(Place::kDirty, touch);
-    if (touch == kNoTouch) return;
-    const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState& state = residency.extents[extent];
-    if (state.moving) continue;
-    if (place_of(state) == Place::kDirty) return;
+// What was touched or copied since the last question may be clean by now.
+void Learning::settle(const Residency& residency) {
+  unsettled_begin_ =
+      std::max(unsettled_begin_, unsettled_end_ > kUnsettled ? unsettled_end_ - kUnsettled : 0);
+  const std::uint64_t end = std::min(unsettled_end_, unsettled_begin_ + kSettledAtOnce);
+  while (unsettled_begin_ < end) {
+    const ExtentIndex extent = unsettled_[unsettled_begin_++ % kUnsettled];
+    if (expectations_.touch_of(extent) == kNoTouch) continue;
+    const ExtentState state = state_of(extent, residency);
     expectations_.move(extent, place_of(state));
+    if (state.held || state.moving) unsettle(extent);
   }
 }
 
@@ -171,7 +177,7 @@ std::optional<ExtentIndex> Learning::farthest(Place place, const Residency& resi
     touch = expectations_.last(place, touch);
     if (touch == kNoTouch) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState& state = residency.extents[extent];
+    const ExtentState state = state_of(extent, residency);
     if (place_of(state) != place && !state.moving) {
       expectations_.move(extent, place_of(state));
     } else if (may_leave(state) && place_of(state) == place) {
@@ -199,7 +205,7 @@ std::optional<ExtentIndex> Learning::next_fetch(const Residency& residency) {
     touch = expectations_.first(Place::kMissing, touch);
     if (touch == kNoTouch || touch >= end) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState& state = residency.extents[extent];
+    const ExtentState state = state_of(extent, residency);
     if (state.tier == Tier::kHbm && !state.moving) {
       expectations_.move(extent, place_of(state));
       continue;
@@ -221,10 +227,10 @@ bool Learning::worth_displacing(TouchIndex touch, const Residency& residency) {
   const AccessIndex now = cursor_.expected() > 0 ? cursor_.expected() - 1 : 0;
   const std::uint64_t live = history_[now].live;
   const std::uint64_t most = history_.most_live(now, access);
-  const std::uint64_t room = residency.extents[extent].size.count() + (most > live ? most - live : 0);
+  const std::uint64_t room = state_of(extent, residency).size.count() + (most > live ? most - live : 0);
   if (residency.hbm_free.count() >= room) return true;
   if (!trusted() || !within_reach(access)) return false;
-  notice_cleaned(residency);
+  settle(residency);
   const auto victim = farthest(Place::kClean, residency);
   return victim && expectations_.touch_of(*victim) > touch &&
          history_.access_of(expectations_.touch_of(*victim)) > access;
@@ -238,15 +244,17 @@ bool Learning::within_reach(AccessIndex access) const {
 std::optional<ExtentIndex> Learning::next_clean(const Residency& residency) {
   if (astray_) expect_anew(residency);
   if (most_live_ <= residency.hbm_total || !trusted()) return std::nullopt;
+  settle(residency);
   TouchIndex touch = history_.touch_head();
   for (std::uint32_t i = 0; i < kPassedOver;) {
     touch = expectations_.last(Place::kDirty, touch);
     if (touch == kNoTouch) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState& state = residency.extents[extent];
+    const ExtentState state = state_of(extent, residency);
     if (place_of(state) != Place::kDirty && !state.moving) {
       expectations_.move(extent, place_of(state));
     } else if (may_leave(state) && !state.clean) {
+      unsettle(extent);
       return extent;
     } else {
       ++i;

@@ -57,10 +57,13 @@ class Learning final : public Policy {
   [[nodiscard]] bool within_reach(AccessIndex access) const;
   std::optional<ExtentIndex> never_again(const Residency& residency) const;
   std::optional<ExtentIndex> farthest(Place place, const Residency& residency);
-  void notice_cleaned(const Residency& residency);
+  void settle(const Residency& residency);
+  void unsettle(ExtentIndex extent) { unsettled_[unsettled_end_++ % kUnsettled] = extent; }
 
   static constexpr std::uint64_t kTrusted = 16;  // agreeing accesses before what is expected decides
   static constexpr std::uint32_t kPassedOver = 64;
+  static constexpr std::uint64_t kUnsettled = 1 << 15;
+  static constexpr std::uint32_t kSettledAtOnce = 64;
 
   History history_;
   ReplayCursor cursor_{history_};
@@ -68,6 +71,9 @@ class Learning final : public Policy {
   LeastRecentlyUsed lru_;
   std::vector<Known> known_;
   std::vector<Creation> creations_;  // the latest, a ring by identity
+  // Extents touched or being copied since they were last looked at, a ring; the oldest may be lost.
+  std::vector<ExtentIndex> unsettled_;
+  std::uint64_t unsettled_begin_ = 0, unsettled_end_ = 0;
   Identity created_ = 0;
   Bytes live_;
   Bytes most_live_;

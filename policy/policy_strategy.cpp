@@ -103,6 +103,7 @@ TensorIndex PolicyStrategy::next_fetch(const Moment& moment) {
   if (tensor == kNoTensor) return kNoTensor;
   const bool waited_for = memory_->step().use((*memory_)[tensor].next).kernel == memory_->next_kernel();
   if (moment.waiting && waited_for) return tensor;
+  if (moment.stalled) return kNoTensor;  // what waits for room has it first
   const auto extent = policy_->next_fetch(residency(moment, memory_->front()));
   return extent ? tensor_of(*extent) : kNoTensor;
 }

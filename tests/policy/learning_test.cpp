@@ -114,6 +114,14 @@ TEST_F(TrainingTest, TheFarthestCleanLeaves) {
   EXPECT_EQ(policy_.next_clean(residency()), weights_[0]);
 }
 
+// What is dirty and farther must not hide what was only read.
+TEST_F(TrainingTest, TheFarthestCleanLeavesThoughSomethingDirtyIsFarther) {
+  for (int i = 0; i < 3; ++i) step();
+  for (int i = 0; i < 6; ++i) forward(i);
+  for (int i = 0; i < 6; ++i) states_[weights_[i]].clean = true;
+  EXPECT_EQ(policy_.victim(residency()), weights_[0]);
+}
+
 TEST_F(TrainingTest, ActivationsStandForThoseOfTheStepBefore) {
   for (int i = 0; i < 2; ++i) step();
   for (int i = 0; i < kLayers; ++i) forward(i);
