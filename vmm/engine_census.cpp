@@ -143,11 +143,15 @@ void Engine::take_findings(std::uint32_t row, GroupIndex index) {
     if (!census_->points_into(row, i)) continue;
     const GroupIndex held = state_.units.group_at(state_.units.base() + i * unit);
     if (held == kNoGroup) continue;
-    found_new |= std::find(known.begin(), known.end(), held) == known.end();
+    // An old word may have come to mean a younger allocation: that is nobody's doing either.
+    const bool could_be_seen = state_.groups[held].creation_order <= group.read_when;
+    found_new |= could_be_seen && std::find(known.begin(), known.end(), held) == known.end();
     if (std::find(group.holds.begin(), group.holds.end(), held) == group.holds.end())
       group.holds.push_back(held);
   }
-  judge_writers(group, found_new);
+  judge_writers(group, found_new && !group.has_old_bytes);
+  if (group.census_is_whole) group.has_old_bytes = false;
+  group.read_when = heap_.created();
   // Who wrote while the census was reading makes it suspect anew.
   group.suspect = !group.writers.empty();
 }

@@ -64,6 +64,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
   }
   group.freed = false;
   if (anew) {  // nobody follows what the freed bytes say
+    group.has_old_bytes = true;
     group.holds.clear();
     group.landmarks.clear();
   }

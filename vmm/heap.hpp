@@ -38,6 +38,8 @@ class Heap {
   // its bytes may change hands; null where that has been waited for.
   void free(CUdeviceptr address, const Use* pending);
 
+  // The latest creation_order.
+  [[nodiscard]] std::uint64_t created() const { return created_; }
   [[nodiscard]] Bytes charged() const { return charged_; }
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   void set_capacity(Bytes capacity) { capacity_ = capacity; }

@@ -86,9 +86,12 @@ struct Group {
   // Addresses in it that accesses have named, sorted; kept where it is large.
   std::vector<CUdeviceptr> landmarks;
   std::vector<GroupIndex> holds;  // groups, itself included, whose addresses its memory keeps
-  bool suspect = false;           // it may keep addresses that are not known: it waits for a census
-  bool in_census = false;         // a kernel of ours reads its blocks
-  bool census_is_whole = false;   // it reads all of its bytes: what it finds is all there is
+  // It has bytes of who had its address before; addresses among them are nobody's doing.
+  bool has_old_bytes = false;
+  std::uint64_t read_when = 0;   // the latest creation_order when a census last read it
+  bool suspect = false;          // it may keep addresses that are not known: it waits for a census
+  bool in_census = false;        // a kernel of ours reads its blocks
+  bool census_is_whole = false;  // it reads all of its bytes: what it finds is all there is
   std::vector<std::shared_ptr<Judgement>> writers;  // what made it suspect; a census begun before looks again
   std::vector<std::shared_ptr<Judgement>> judged;   // those of them whose bytes the census reads
 

@@ -206,6 +206,25 @@ TEST_F(CensusTurnTest, AddressesOfItsOwnAreCopiedLikeOthers) {
   EXPECT_TRUE(table_holds(small));
 }
 
+TEST_F(CensusTurnTest, NobodyIsBlamedForWhatFreedMemoryStillSays) {
+  const auto trusted = [this] { return machine.memory->state().learned.trusted(9); };
+  const std::array small{machine.allocate(512), machine.allocate(512)};
+  launch({small[0]}, {keep(small[0], held)}, 10);
+  settle();
+  machine.memory->context_waited(machine.memory->last_number());
+  for (const CUdeviceptr address : small) ASSERT_TRUE(machine.memory->free_now(address));
+  for (int round = 0; round < 5; ++round) {
+    launch({from}, {store(from, 1)}, 9);
+    settle();
+  }
+  ASSERT_TRUE(trusted());
+  machine.memory->state().settings.census = vmm::Settings::Census::kAlways;
+  ASSERT_EQ(machine.allocate(512), small[1]);
+  launch({small[1]}, {store(small[1], 1)}, 9);
+  settle();
+  EXPECT_TRUE(trusted());
+}
+
 TEST_F(CensusTurnTest, WhatACopyMayBringWhileACensusReadsIsLookedForAgain) {
   begin_census();
   group_at(from).suspect = true;  // as behind a kernel that wrote to it

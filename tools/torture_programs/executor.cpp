@@ -37,6 +37,7 @@ Executor::Executor(CUcontext context, const Kernels& kernels, const Shape& shape
 }
 
 Executor::~Executor() {
+  if (pool_ != nullptr) cuMemPoolDestroy(pool_);
   cuMemFreeHost(pinned_);
   cuEventDestroy(event_);
   for (std::size_t s = 2; s < kStreams; ++s) cuStreamDestroy(streams_[s]);

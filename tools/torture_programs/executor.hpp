@@ -22,7 +22,7 @@ inline constexpr std::size_t kNone = ~std::size_t{0};
 struct Kernels {
   CUmodule module = nullptr;
   CUfunction fill, mix, mix_struct, mix_packed, make_table, copy_table, gather, scatter, block_sums,
-      histogram;
+      histogram, add_device_symbol, add_constant_symbol;
 };
 
 struct Buffer {
@@ -79,7 +79,15 @@ class Executor {
   std::uint8_t* pinned(std::size_t bytes);
   void line(const Operation& operation, CUresult result);
   void line(const Operation& operation, CUresult result, std::uint64_t hash);
+  // The value is asked for when the call is done: arguments are evaluated in no particular order.
+  template <class Value>
+  auto line(const Operation& operation, CUresult result, const Value& value)
+      -> decltype(static_cast<void>(value())) {
+    line(operation, result, static_cast<std::uint64_t>(value()));
+  }
   void flush_readbacks();
+
+  CUmemoryPool pool();  // of the program's own, made when first asked for
 
   CUcontext context_;
   const Kernels& kernels_;
@@ -87,6 +95,7 @@ class Executor {
   std::vector<Buffer> buffers_;
   std::array<CUstream, kStreams> streams_{};
   CUevent event_ = nullptr;
+  CUmemoryPool pool_ = nullptr;
   std::uint64_t live_bytes_ = 0;
   std::uint32_t generation_ = 0;
   std::uint8_t* pinned_ = nullptr;

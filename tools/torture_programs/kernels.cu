@@ -101,3 +101,14 @@ extern "C" __global__ void histogram(std::uint32_t* target, std::uint32_t count,
                                      std::uint32_t source_count) {
   for (std::uint32_t i = first(); i < source_count; i += stride()) atomicAdd(&target[source[i] % count], 1u);
 }
+
+__device__ std::uint32_t device_symbol[16];
+__constant__ std::uint32_t constant_symbol[16];
+
+extern "C" __global__ void add_device_symbol(std::uint32_t* target, std::uint32_t count) {
+  for (std::uint32_t i = first(); i < count; i += stride()) target[i] += device_symbol[i % 16];
+}
+
+extern "C" __global__ void add_constant_symbol(std::uint32_t* target, std::uint32_t count) {
+  for (std::uint32_t i = first(); i < count; i += stride()) target[i] += constant_symbol[i % 16];
+}

@@ -1,12 +1,13 @@
 // torture-program: performs the programs of a range of seeds and prints what they saw.
 //   torture-program --seed S [--programs N] [--operations N] [--live BYTES] [--largest BYTES] [--drop a,b,c]
-//   [--list]
+//   [--without KINDS] [--list]
 #include <cuda.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "tools/torture_programs/executor.hpp"
@@ -22,6 +23,7 @@ struct Arguments {
   std::uint32_t programs = 1;
   Shape shape;
   std::vector<std::uint32_t> dropped;
+  std::vector<std::string_view> without;  // beginnings of names of kinds
   bool list = false;
 };
 
@@ -55,6 +57,8 @@ bool read_arguments(int argc, char** argv, Arguments* arguments) {
       arguments->shape.largest = number;
     else if (std::strcmp(name, "--drop") == 0)
       read_dropped(value, &arguments->dropped);
+    else if (std::strcmp(name, "--without") == 0)
+      arguments->without.emplace_back(value);
     else
       return false;
   }
@@ -75,18 +79,26 @@ bool load_kernels(Kernels* kernels) {
                 {"gather", &kernels->gather},
                 {"scatter", &kernels->scatter},
                 {"block_sums", &kernels->block_sums},
-                {"histogram", &kernels->histogram}};
+                {"histogram", &kernels->histogram},
+                {"add_device_symbol", &kernels->add_device_symbol},
+                {"add_constant_symbol", &kernels->add_constant_symbol}};
   for (const auto& one : wanted)
     if (cuModuleGetFunction(one.function, kernels->module, one.name) != CUDA_SUCCESS) return false;
   return true;
+}
+
+bool wanted(const Arguments& arguments, const Operation& operation) {
+  const std::string_view name = name_of(operation.kind);
+  const bool without = std::any_of(arguments.without.begin(), arguments.without.end(),
+                                   [name](std::string_view start) { return name.starts_with(start); });
+  return !without && std::count(arguments.dropped.begin(), arguments.dropped.end(), operation.number) == 0;
 }
 
 void run_program(const Arguments& arguments, std::uint64_t seed, CUcontext context, const Kernels& kernels) {
   std::printf("program %llu\n", static_cast<unsigned long long>(seed));
   Executor executor(context, kernels, arguments.shape);
   for (const Operation& operation : generate(seed, arguments.shape)) {
-    if (std::count(arguments.dropped.begin(), arguments.dropped.end(), operation.number) == 0)
-      executor.perform(operation);
+    if (wanted(arguments, operation)) executor.perform(operation);
   }
   executor.finish();
   std::fputs(executor.output().c_str(), stdout);
@@ -99,7 +111,7 @@ int main(int argc, char** argv) {
   if (!read_arguments(argc, argv, &arguments)) {
     std::fputs(
         "usage: torture-program --seed S [--programs N] [--operations N] [--live BYTES] [--largest BYTES]"
-        " [--drop a,b,c] [--list]\n",
+        " [--drop a,b,c] [--without KINDS] [--list]\n",
         stderr);
     return 2;
   }

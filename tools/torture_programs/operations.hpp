@@ -27,6 +27,13 @@ struct Operations {
                          std::array<std::size_t, 3>* entries);
   static std::uint32_t common_count(const Executor& x, const Buffer& table);
   static void finish_free(Executor& x, std::size_t buffer);
+  // Waits for everything and prints what was pending.
+  static void settle(Executor& x);
+  static void fill_buffer(Executor& x, CUstream stream, std::size_t buffer, std::uint32_t salt);
+  static void on_stream_of_its_own(Executor& x, const Operation& o, CUstream stream);
+  static void add_symbol(Executor& x, const Operation& o, CUfunction function, const char* name,
+                         CUmodule module);
+  static void run_graph(Executor& x, const Operation& o, CUgraph graph, std::size_t stream);
 };
 
 }  // namespace torture

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tools/torture_programs/operations.hpp"
+#include "tools/torture_programs/per_thread.hpp"
 
 namespace torture {
 namespace {
@@ -22,16 +23,6 @@ struct PackedOperands {
   std::uint32_t source_count;
 };
 #pragma pack(pop)
-
-using LaunchKernel = decltype(&cuLaunchKernel);
-
-// The entry point a program compiled for per-thread default streams gets.
-LaunchKernel per_thread_launch() {
-  void* found = nullptr;
-  CUdriverProcAddressQueryResult status{};
-  cuGetProcAddress("cuLaunchKernel", &found, 7000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status);
-  return reinterpret_cast<LaunchKernel>(found);
-}
 
 }  // namespace
 
@@ -80,7 +71,7 @@ void Operations::kMix(Executor& x, const Operation& o) {
 }
 
 void Operations::kMixPerThread(Executor& x, const Operation& o) {
-  static const LaunchKernel launch = per_thread_launch();
+  static const auto launch = per_thread(&cuLaunchKernel, "cuLaunchKernel");
   Chosen c;
   if (!choose(x, o, &c)) return;
   x.order(1, {c.a, c.b}, {c.target});

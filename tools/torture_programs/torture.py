@@ -18,13 +18,17 @@ LIVE = 4 << 20
 BATCH = 20  # programs in one process
 LARGEST = 256 << 10
 ROOMY = "256MiB"  # a device with room for everything
-TIMEOUT = 120
+TIMEOUT = 10  # seconds, and for each program more
+TIMEOUT_EACH = 3
+# In detached mode a captured access is still taken for one that runs, and waits for good for what waits for it.
+LEFT_OUT = {"mapped": (), "detached": ("Graph", "Capture")}
 
-Setting = collections.namedtuple("Setting", "mode budget chaos")
+Setting = collections.namedtuple("Setting", "mode budget chaos census", defaults=("learn",))
 
 
 class Runner:
-    def __init__(self, build, inside):
+    def __init__(self, build, inside, without):
+        self.without = without
         self.program = inside or build / "tools" / "torture_programs" / "torture-program"
         self.preload = None if inside else build / "interpose" / "libtencache.so"
         self.drivers = build / "tools" / "softgpu" / "lib"
@@ -38,19 +42,22 @@ class Runner:
             env["LD_PRELOAD"] = str(self.preload)
         env.update(TENCACHE_HBM=f"{LIVE * setting.budget // 100 >> 10}KiB",
                    TENCACHE_HOST="256MiB", TENCACHE_BLOCK_SIZE="128KiB", TENCACHE_SMALL_BLOCK_SIZE="64KiB")
+        env["TENCACHE_CENSUS"] = setting.census
         if setting.mode == "detached":
             env["TENCACHE_DETACHED"] = "on"
         if setting.chaos:
             env["SOFTGPU_CHAOS"] = str(setting.chaos)
         return env
 
-    def run(self, setting, seed, programs=1, dropped=()):
+    def run(self, setting, seed, programs=1, dropped=(), left_out=()):
         command = [str(self.program), "--seed", str(seed), "--programs", str(programs), "--live", str(LIVE), "--largest",
                    str(LARGEST)]
+        for kinds in (*self.without, *left_out):
+            command += ["--without", kinds]
         if dropped:
             command += ["--drop", ",".join(map(str, dropped))]
         try:
-            done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True, timeout=TIMEOUT,
+            done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True, timeout=TIMEOUT + TIMEOUT_EACH * programs,
                                   check=False)
         except subprocess.TimeoutExpired as expired:
             return (expired.stdout or b"").decode() + "timed out\n", (expired.stderr or b"").decode()
@@ -62,8 +69,15 @@ class Runner:
         return [line.split() for line in listing.splitlines()]
 
 
+def run_both(runner, setting, seed, programs=1, dropped=()):
+    """What a roomy device prints, then what the setting does, and its standard error."""
+    left_out = LEFT_OUT[setting.mode]
+    return (runner.run(None, seed, programs, dropped, left_out)[0], *runner.run(setting, seed, programs, dropped, left_out))
+
+
 def differs(runner, setting, seed, dropped=()):
-    return runner.run(None, seed, dropped=dropped)[0] != runner.run(setting, seed, dropped=dropped)[0]
+    expected, seen, _ = run_both(runner, setting, seed, dropped=dropped)
+    return expected != seen
 
 
 def minimise(runner, setting, seed):
@@ -101,7 +115,7 @@ def report(runner, setting, seed):
         if int(number) in kept:
             print(f"    {number} {kind}")
     dropped = [int(number) for number, _ in runner.operations(seed) if int(number) not in kept]
-    show_difference(runner.run(None, seed, dropped=dropped)[0], *runner.run(setting, seed, dropped=dropped))
+    show_difference(*run_both(runner, setting, seed, dropped=dropped))
 
 
 def split_programs(output):
@@ -110,8 +124,7 @@ def split_programs(output):
 
 def compare_batch(runner, setting, seed, programs):
     """Seeds of the batch whose output differs: the first of them, as the others may only follow from it."""
-    expected = runner.run(None, seed, programs)[0]
-    seen, errors = runner.run(setting, seed, programs)
+    expected, seen, errors = run_both(runner, setting, seed, programs)
     if expected == seen:
         return []
     show_difference(expected, seen, errors)
@@ -131,6 +144,8 @@ def read_arguments():
     parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
     parser.add_argument("--budgets", default="10,25,50", help="HBM in percent of what is kept allocated (detached: 50 and up)")
     parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
+    parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
+    parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
     parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
     return parser.parse_args()
 
@@ -150,14 +165,14 @@ def main():
     arguments = read_arguments()
     if not arguments.inside and not (arguments.build / "build.ninja").is_file():
         sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
-    runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve())
+    runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve(), arguments.without)
     settings = settings_of(arguments)
     draws = random.Random(arguments.seed)
     different, done = 0, 0
     while done < arguments.programs and different < arguments.stop:
         batch = min(BATCH, arguments.programs - done)
         mode, budget = settings[done // BATCH % len(settings)]
-        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0)
+        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0, arguments.census)
         for seed in compare_batch(runner, setting, arguments.seed + done, batch):
             different += 1
             report(runner, setting, seed)
