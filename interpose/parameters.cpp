@@ -86,6 +86,8 @@ struct ParameterLayout {
   std::atomic<bool> packed{false};
   bool known = false;
   std::vector<Parameter> parameters;
+  // The one this took the place of: it stays allocated, another thread may be reading it.
+  const ParameterLayout* replaced = nullptr;
 
   // 4 bytes while the function is new or has shown an address off the 8-byte grid.
   std::size_t next_step() noexcept {
@@ -120,8 +122,7 @@ ParameterLayout* ParameterReader::learn(CUfunction function, Slot* slot) noexcep
     old->generation.store(generation, std::memory_order_release);
     return old;
   }
-  // The old layout stays allocated: another thread may be reading it.
-  slot->layout.store(fresh.get(), std::memory_order_release);
+  fresh->replaced = slot->layout.exchange(fresh.get(), std::memory_order_acq_rel);
   return fresh.release();
 }
 

@@ -29,7 +29,7 @@ class LookAhead {
   [[nodiscard]] std::int64_t growth(KernelIndex next, KernelIndex kernel) const {
     const KernelIndex n = step_.kernels();
     const std::size_t last = kernel >= next ? kernel : kernel + n;
-    const std::size_t level = std::bit_width(last - next + 1) - 1;
+    const std::size_t level = std::bit_width((last - next + 1) | 1) - 1;  // `last` is no earlier
     const std::int64_t most =
         std::max(maximum_[level][next], maximum_[level][last + 1 - (std::size_t{1} << level)]);
     return std::max<std::int64_t>(0, most - step_.transient_live(next == 0 ? n - 1 : next - 1));

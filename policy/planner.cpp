@@ -33,7 +33,8 @@ void derive_gates(const Step& step, const StepRecord& record, double rate, doubl
   const std::uint32_t n = step.kernels();
   plan.lead.assign(n, 0);
   const auto start = [&](std::int64_t k) {
-    return record.start[static_cast<std::size_t>(k % n)] + static_cast<double>(k / n) * record.seconds;
+    const std::int64_t lap = k / n;
+    return record.start[static_cast<std::size_t>(k % n)] + static_cast<double>(lap) * record.seconds;
   };
   double latest = std::numeric_limits<double>::infinity();
   std::int64_t running = 3 * std::int64_t{n} - 1;

@@ -34,7 +34,8 @@ std::vector<WindowBound::Kernel> WindowBound::cells(std::size_t cells) const {
   std::vector<Kernel> first;
   for (KernelIndex k = 0; k < step_.kernels(); ++k) {
     if (passed / 3 * static_cast<double>(cells) >= static_cast<double>(first.size())) first.push_back(k);
-    passed += 1 / static_cast<double>(n_) + (touched > 0 ? step_.touched(k) / touched : 0) +
+    passed += 1 / static_cast<double>(n_) +
+              (touched > 0 ? static_cast<double>(step_.touched(k)) / touched : 0) +
               (step_.ideal() > 0 ? step_.seconds(k) / step_.ideal() : 0);
   }
   return first;
@@ -76,8 +77,8 @@ std::int64_t WindowBound::grid_floor(Kernel kernel) const {
 }
 
 double WindowBound::start(Kernel kernel) const {
-  return step_.start(static_cast<KernelIndex>(kernel % n_)) +
-         static_cast<double>(kernel / n_) * step_.ideal();
+  const Kernel lap = kernel / n_;
+  return step_.start(static_cast<KernelIndex>(kernel % n_)) + static_cast<double>(lap) * step_.ideal();
 }
 
 bool WindowBound::see(TensorIndex tensor, Kernel m, Item& item) const {

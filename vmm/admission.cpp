@@ -25,7 +25,8 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   access->host_wait = ask.host_wait;
   access->may_write_addresses = ask.may_run_from_host || ask.unseen_bytes;
   access->splittable = ask.may_use_aliases;
-  access->has_way_out = (ask.may_run_from_host || ask.may_use_aliases) && !state_.settings.detached;
+  const bool kernel_has = ask.may_run_from_host && state_.settings.kernels_run_from_host;
+  access->has_way_out = (kernel_has || ask.may_use_aliases) && !state_.settings.detached;
   if (state_.short_of_memory && ask.may_run_from_host) hold_back(lock, access->stream);
   gather_settled(lock, ask, access);
   if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {

@@ -58,6 +58,7 @@ Block* BlockPool::create(Bytes size) {
   if (created() + size > budget()) return nullptr;
   Result<Block> made = source_->create(size);
   if (!made.ok()) {
+    count(statistics_.blocks_refused);
     budget_ = created().count();
     return nullptr;
   }

@@ -30,6 +30,7 @@ struct Settings {
   Bytes small_block;  // a power of two, the granularity or a multiple
   Bytes large_block;  // a power of two, >= small_block
   bool detached = false;
+  bool kernels_run_from_host = true;  // mapped mode; not where the device ends kernels that take long
   bool report_all_tiers = false;
   enum class Census : std::uint8_t { kLearn, kAlways, kOff };
   Census census = Census::kOff;

@@ -33,10 +33,9 @@ void print_wanted(const Statistics& statistics, const SummaryFacts& facts, TextW
 }
 
 void print_peaks(const Statistics& statistics, const SummaryFacts& facts, TextWriter& out) {
-  const Rounded hbm(Bytes(statistics.hbm_peak)), host(Bytes(statistics.host_peak)),
-      disk(Bytes(statistics.disk_peak)), limit(facts.host_limit);
-  out.append("tencache:   peak per tier      hbm {}, host {} (limit {}), disk {}\n", hbm.text(), host.text(),
-             limit.text(), disk.text());
+  const Rounded hbm(Bytes(statistics.hbm_peak)), host(Bytes(statistics.host_peak)), limit(facts.host_limit);
+  out.append("tencache:   peak per tier      hbm {}, host {} (limit {})\n", hbm.text(), host.text(),
+             limit.text());
 }
 
 void print_moves(const Statistics& statistics, TextWriter& out) {

@@ -52,6 +52,19 @@ Result<Bytes> granularity_of(const Driver& driver, CUdevice device) {
   return power_of_two_above(Bytes(granularity));
 }
 
+bool has_attribute(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
+  int value = 0;
+  return driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value != 0;
+}
+
+// A missed address is fatal in detached mode, and under MPS for every client.
+bool is_detached(const DeviceParts& parts, CUdevice device) {
+  if (!parts.options->detached) return false;
+  if (!has_attribute(*parts.driver, device, CU_DEVICE_ATTRIBUTE_MPS_ENABLED)) return true;
+  log::warn("TENCACHE_DETACHED is refused under MPS: a fault would end every client; mapped mode is used");
+  return false;
+}
+
 Result<vmm::Settings> settings_of(const DeviceParts& parts, CUdevice device, Bytes* total) {
   const Options& options = *parts.options;
   std::size_t free_bytes = 0;
@@ -73,7 +86,9 @@ Result<vmm::Settings> settings_of(const DeviceParts& parts, CUdevice device, Byt
   settings.hbm_budget = round_down(settings.hbm_budget, settings.small_block);
   const Bytes host = host_memory();
   settings.host_budget = round_down(options.host.of(host, host / 2), settings.small_block);
-  settings.detached = options.detached;
+  settings.detached = is_detached(parts, device);
+  settings.kernels_run_from_host =
+      !has_attribute(*parts.driver, device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT);
   settings.run_ahead = options.run_ahead;
   settings.census = census_of(options.census);
   return settings;
@@ -91,6 +106,15 @@ Result<CUmemLocation> host_location(const Driver& driver, CUdevice device, const
   return vmm::probe_host_location(driver, device, settings.small_block);
 }
 
+const policy::PolicyRow& policy_of(const Options& options) {
+  const policy::PolicyRow* row = policy::find_policy(options.policy.view());
+  if (row != nullptr) return *row;
+  const PathText& kept = default_options().policy;
+  log::warn("TENCACHE_POLICY={} is no policy's name; {} is used instead; `tencache options` lists them",
+            options.policy.view(), kept.view());
+  return *policy::find_policy(kept.view());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ManagedDevice>> open_device(const DeviceParts& parts, CUdevice device,
@@ -105,12 +129,7 @@ Result<std::unique_ptr<ManagedDevice>> open_device(const DeviceParts& parts, CUd
   if (!host.ok()) return host.status();
   const Result<vmm::ReservedRange> aliases = reserve_aliases(*parts.driver, *settings);
   if (!aliases.ok()) return aliases.status();
-  const policy::PolicyRow* row = policy::find_policy(parts.options->policy.view());
-  if (row == nullptr) {
-    log::warn("no policy is named {}; lru is used", parts.options->policy.view());
-    row = policy::find_policy("lru");
-  }
-  managed->advisor = std::make_unique<PolicyAdvisor>(row->make());
+  managed->advisor = std::make_unique<PolicyAdvisor>(policy_of(*parts.options).make());
   const vmm::DeviceMemory::Parts memory_parts{parts.driver,           parts.clock, parts.statistics,
                                               managed->advisor.get(), device,      context};
   const Bytes skipped = round_up(Bytes(parts.arena.base), settings->small_block) - Bytes(parts.arena.base);
@@ -121,9 +140,10 @@ Result<std::unique_ptr<ManagedDevice>> open_device(const DeviceParts& parts, CUd
   if (!memory.ok()) return memory.status();
   managed->memory = std::move(*memory);
   managed->memory->start_thread();
-  log::info("device {}: HBM {} MiB, host {} MiB, blocks of {} and {} KiB, {}", device,
+  log::info("device {}: HBM {} MiB, host {} MiB, blocks of {} and {} KiB, {}{}", device,
             settings->hbm_budget / 1_MiB, settings->host_budget / 1_MiB, settings->large_block / 1_KiB,
-            settings->small_block / 1_KiB, settings->detached ? "detached" : "mapped");
+            settings->small_block / 1_KiB, settings->detached ? "detached" : "mapped",
+            settings->kernels_run_from_host ? "" : ", kernels have a time limit and never run from the host");
   return managed;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 bool answer(void* data, T value, CUresult* result) {
-  std::memcpy(data, &value, sizeof value);
+  std::memcpy(data, &value, sizeof(T));
   *result = CUDA_SUCCESS;
   return true;
 }

@@ -66,7 +66,7 @@ TEST(Summary, SaysWhatMovedInAtMostTwelveLines) {
   const std::string_view text = out.view();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 12);
   for (const char* line : {"wanted at most     38.0 GiB (HBM limit 16.0 GiB, device 24.0 GiB)\n",
-                           "hbm 16.0 GiB, host 0 B (limit 64.0 GiB), disk 0 B\n", "in 100 GiB, out 0 B",
+                           "hbm 16.0 GiB, host 0 B (limit 64.0 GiB)\n", "in 100 GiB, out 0 B",
                            "7 of 1000 accesses, 1000.0 ms (10.0 % of 10.0 s)\n",
                            "held by run-ahead  0.0 ms; 0 quiescent windows\n",
                            "run from host      0 accesses\n", "next               `tencache doctor`"})

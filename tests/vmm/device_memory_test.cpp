@@ -364,6 +364,19 @@ TEST_P(TurnTest, WhatTheAdvisorNamesComesInAndIsCleanedAheadOfItsNeed) {
   machine.fake.run_everything();
 }
 
+TEST(RefusalTest, WithoutAnotherBlockOneIsUsedAgain) {
+  Machine machine(true, 8, 0, true);
+  const CUstream stream = machine.fake.make_stream();
+  const Gpu gpu(machine.fake);
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  const CUdeviceptr b = machine.allocate(4 * kPage);
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok());
+  machine.fake.fail_next("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
+  ASSERT_TRUE(machine.launch(stream, {b}, {store(b, 2)}).ok());
+  ASSERT_TRUE(machine.launch(stream, {a}, {expect(a, 1)}).ok());
+  EXPECT_EQ(machine.statistics.blocks_refused.load(), 1u);
+}
+
 TEST(RefusalTest, AFailedCopyLosesNothing) {
   Machine machine(true, 8, 0, true);
   const CUstream stream = machine.fake.make_stream();

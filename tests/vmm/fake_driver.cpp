@@ -131,8 +131,9 @@ struct FakeCalls {
     std::free(memory);
     return CUDA_SUCCESS;
   }
-  static CUresult attribute(int* value, CUdevice_attribute, CUdevice) {
-    *value = 0;
+  static CUresult attribute(int* value, CUdevice_attribute attribute, CUdevice) {
+    const auto found = self().limits_.attributes.find(attribute);
+    *value = found == self().limits_.attributes.end() ? 0 : found->second;
     return CUDA_SUCCESS;
   }
   static CUresult granularity(std::size_t* size, const CUmemAllocationProp*,

@@ -27,6 +27,7 @@ class FakeDriver {
     std::size_t granularity = 4096;
     bool host_vmm = true;
     std::uint64_t seed = 0;  // 0: streams move only by run_* and synchronising calls
+    std::map<CUdevice_attribute, int> attributes = {};  // those that are not 0
   };
   explicit FakeDriver(const Limits& limits);
   ~FakeDriver();

@@ -34,6 +34,9 @@ class ProgressTest : public testing::TestWithParam<bool> {
     machine.memory->leave(*admitted, ask.stream);
   }
 
+  // Seen by what runs on the GPU, so they outlive it.
+  std::atomic<bool> flag{false};
+  std::atomic<int> launched{0};
   Machine machine;
   Gpu gpu;
   CUstream first;
@@ -54,11 +57,11 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ProgressTest, testing::Bool(),
 
 TEST_P(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
   hold_all();
-  const CUdeviceptr flag = a;
-  occupy([flag](FakeDriver& fake) { return fake.load(flag) == 9; }, false);
+  const CUdeviceptr word = a;
+  occupy([word](FakeDriver& fake) { return fake.load(word) == 9; }, false);
   const std::uint64_t before = machine.statistics.host_runs.load();
   // The later launch brings a tensor that is not in HBM and finds no room: it runs from the host.
-  ASSERT_TRUE(machine.launch(second, {c, a}, {expect(c, 1), store(c, 2), store(flag, 9)}).ok());
+  ASSERT_TRUE(machine.launch(second, {c, a}, {expect(c, 1), store(c, 2), store(word, 9)}).ok());
   while (machine.fake.queued(first) > 0) std::this_thread::yield();
   EXPECT_EQ(machine.statistics.host_runs.load(), before + 1);
   ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 2)}).ok());
@@ -66,39 +69,47 @@ TEST_P(ProgressTest, AKernelSpinsOnAFlagThatALaterLaunchSets) {
 
 TEST_P(ProgressTest, AKernelSpinsOnAFlagThatTheProgramSetsAfterTheLaunch) {
   hold_all();
-  std::atomic<bool> flag{false};
-  occupy([&flag](FakeDriver&) { return flag.load(); }, false);
+  occupy([this](FakeDriver&) { return flag.load(); }, false);
   ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 1)}).ok());
   flag = true;
 }
 
 TEST_P(ProgressTest, AHostFunctionTakesAMutexThatTheLaunchingThreadHolds) {
   hold_all();
-  std::atomic<bool> held{true};
-  occupy([&held](FakeDriver&) { return !held.load(); }, true);
+  occupy([this](FakeDriver&) { return flag.load(); }, true);
   const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 1)}).ok());
-  held = false;
+  flag = true;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST_P(ProgressTest, ALaunchBehindTheSpinningKernelOnItsOwnStream) {
   hold_all();
-  std::atomic<bool> flag{false};
-  occupy([&flag](FakeDriver&) { return flag.load(); }, false);
+  occupy([this](FakeDriver&) { return flag.load(); }, false);
   for (std::uint32_t i = 0; i < 20; ++i)
     ASSERT_TRUE(machine.launch(first, {a}, {store(a, i)}).ok());  // run-ahead
   flag = true;
 }
 
+TEST_P(ProgressTest, WithAKernelTimeLimitALaunchWaitsForItsRoom) {
+  machine.memory->state().settings.kernels_run_from_host = false;
+  hold_all();
+  const std::uint64_t before = machine.statistics.host_runs.load();
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(50);  // long after the way out
+  occupy([this, end](FakeDriver&) { return flag = std::chrono::steady_clock::now() > end; }, false);
+  ASSERT_TRUE(machine.launch(second, {c}, {expect(c, 1)}).ok());
+  EXPECT_TRUE(flag);  // what held the room has ended
+  EXPECT_EQ(machine.statistics.host_runs.load(), before);
+}
+
 TEST_P(ProgressTest, SeveralThreadsWaitForRoomThatASpinningKernelHolds) {
   hold_all();
-  std::atomic<int> launched{0};
-  occupy([&launched](FakeDriver&) { return launched.load() == 3; }, false);
+  occupy([this](FakeDriver&) { return launched.load() == 3; }, false);
   const CUdeviceptr fresh = machine.allocate(4 * kPage);  // never touched: it has no bytes anywhere
   std::vector<std::thread> threads;
   for (const CUdeviceptr tensor : {c, fresh, fresh}) {
-    threads.emplace_back([this, tensor, &launched] {
+    threads.emplace_back([this, tensor] {
       EXPECT_TRUE(machine.launch(second, {tensor}, {store(tensor + 8, 5)}).ok());
       ++launched;
     });

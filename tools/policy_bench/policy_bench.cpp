@@ -249,15 +249,14 @@ class Bench {
 bool read(int count, char** words, Arguments& arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
+    const bool has_value = i + 1 < count;
     if (word == "--cells") {
       arguments.cells = true;
-    } else if (i + 1 == count) {
-      return false;
-    } else if (word == "--json") {
+    } else if (has_value && word == "--json") {
       arguments.json = words[++i];
-    } else if (word == "--traces") {
+    } else if (has_value && word == "--traces") {
       arguments.traces = words[++i];
-    } else if (word == "--only") {
+    } else if (has_value && word == "--only") {
       arguments.only = words[++i];
     } else {
       return false;

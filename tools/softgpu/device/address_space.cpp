@@ -171,12 +171,15 @@ void AddressSpace::apply_access(Range& range, const CUmemAccessDesc& descriptor)
 // The window is the host's address range too: a host block's pages are put there, or taken away again.
 void AddressSpace::apply_host_access(const Range& range, unsigned flags) const {
   void* place = reinterpret_cast<void*>(range.base);
-  if (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
-    mmap(place, range.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    return;
-  }
   const int protection = flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ : PROT_READ | PROT_WRITE;
-  mmap(place, range.bytes, protection, MAP_SHARED | MAP_FIXED, range.block->host_file(), 0);
+  const void* placed =
+      flags == CU_MEM_ACCESS_FLAGS_PROT_NONE
+          ? mmap(place, range.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                 0)
+          : mmap(place, range.bytes, protection, MAP_SHARED | MAP_FIXED, range.block->host_file(), 0);
+  if (placed != MAP_FAILED) return;
+  std::fputs("softgpu: the host cannot map a host block's pages\n", stderr);
+  std::abort();
 }
 
 CUresult AddressSpace::access(std::uint64_t address, const CUmemLocation& location,

@@ -84,7 +84,7 @@ std::string formatted(const std::string& specification, T value) {
                : std::string(buffer, std::min<std::size_t>(static_cast<std::size_t>(n), sizeof buffer - 1));
 }
 // One conversion; `specification` is everything up to its letter, lengths taken out.
-std::string convert_one(std::string specification, char letter, bool wide, const LaneCall& call,
+std::string convert_one(const std::string& specification, char letter, bool wide, const LaneCall& call,
                         Arguments& arguments) {
   switch (letter) {
     case 'd':

@@ -29,9 +29,9 @@ struct Limits {
 };
 template <class D, class A>
 inline D clamp_integer(A x) {
-  const s128 wide = static_cast<s128>(x);
-  if (wide > static_cast<s128>(Limits<D>::kMax)) return Limits<D>::kMax;
-  if (wide < static_cast<s128>(Limits<D>::kMin)) return Limits<D>::kMin;
+  const s128 wide = static_cast<s128>(+x);
+  if (wide > static_cast<s128>(+Limits<D>::kMax)) return Limits<D>::kMax;
+  if (wide < static_cast<s128>(+Limits<D>::kMin)) return Limits<D>::kMin;
   return static_cast<D>(x);
 }
 // A NaN gives 0 between narrow types, else the top bit.

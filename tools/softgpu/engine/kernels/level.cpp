@@ -36,7 +36,7 @@ void blend(void* d, const void* s, const u16* mask, int halves) {
   const auto* from = static_cast<const Vector*>(s);
   Vector bit[H::kCount];
   for (int i = 0; i < kHalfLanes; ++i)
-    bit[i / H::kLanesEach][i % H::kLanesEach] = static_cast<T>(1u << i % H::kLanesEach);
+    bit[i / H::kLanesEach][i % H::kLanesEach] = static_cast<T>(T{1} << i % H::kLanesEach);
   for (int h = 0; h < halves; ++h) {
     for (int part = 0; part < H::kCount; ++part, ++to, ++from) {
       const T bits = static_cast<T>(mask[h] >> (H::kLanesEach * part));
