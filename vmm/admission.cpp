@@ -54,16 +54,21 @@ InFlight* Admission::take_record() {
 
 // ---- may-touch and will-touch
 
-// May-touch is known only when nothing it depends on waits for a census. A kernel that waits too long may
-// touch all; a copy follows no address.
+// May-touch is known only when nothing it depends on waits for a census. A kernel that waits too long for a
+// census to begin may touch all, and all would wait for a census then: one that has begun is waited for
+// longer. A copy follows no address.
 void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access) {
   gather(ask, access);
   if (!has_suspects(*access)) return;
-  const Nanoseconds since = state_.clock.now();
+  const Nanoseconds start = state_.clock.now();
+  Nanoseconds since = start;
   ++state_.held;
   state_.wake_engine();
   while (!state_.passive && has_suspects(*access)) {
-    if (access->has_way_out && state_.way_out_is_due(since)) {
+    if (is_being_read(*access)) since = state_.clock.now();
+    const bool due =
+        state_.way_out_is_due(since) || state_.clock.now() - start >= state_.settings.longest_wait;
+    if (access->has_way_out && due) {
       access->opaque = access->opaque || ask.may_run_from_host;
       break;
     }
@@ -77,6 +82,14 @@ void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* acces
 bool Admission::has_suspects(const InFlight& access) const {
   return std::any_of(access.groups.begin(), access.groups.end(),
                      [this](GroupIndex group) { return state_.groups[group].suspect; });
+}
+
+// What it waits for is a kernel of ours, not others' work.
+bool Admission::is_being_read(const InFlight& access) const {
+  return std::all_of(access.groups.begin(), access.groups.end(), [this](GroupIndex index) {
+    const Group& group = state_.groups[index];
+    return !group.suspect || group.in_census;
+  });
 }
 
 // ---- waiting

@@ -53,6 +53,7 @@ class Admission {
   InFlight* take_record();
   void gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access);
   [[nodiscard]] bool has_suspects(const InFlight& access) const;
+  [[nodiscard]] bool is_being_read(const InFlight& access) const;
   void note_addresses(const AccessAsk& ask);
   void hold_address(GroupIndex holder, CUdeviceptr address);
   void make_suspect(InFlight* access);
