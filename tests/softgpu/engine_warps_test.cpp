@@ -77,6 +77,19 @@ TEST_P(EngineWarps, LanesMeetAgainBeforeAnExchange) {
   }
 }
 
+TEST_P(EngineWarps, LanesMeetAtBarriersInDifferentBranches) {
+  constexpr int kThreads = 96;
+  const auto a = machine.upload(std::vector<int>(kThreads));
+  expect_done(machine.launch("barriers_in_branches", {1, 1, 1}, {kThreads, 1, 1}, a));
+  const auto passed = [](int t) {
+    const int k = t & 3;
+    return (t & 16) != 0 ? t * 3 : t * 5 + k * (k - 1) / 2;
+  };
+  const auto out = machine.download<int>(a, kThreads);
+  for (int t = 0; t < kThreads; ++t)
+    EXPECT_EQ(out[t], passed(t ^ 16) + ((t & 16) != 0 ? 0 : 1) + passed(t)) << t;
+}
+
 TEST_P(EngineWarps, TilesOfCooperativeGroups) {
   constexpr int kThreads = 64;
   const auto in = numbers(kThreads);

@@ -38,6 +38,23 @@ __global__ void divergent_shuffle(const int* in, int* out) {
     out[threadIdx.x] += __shfl_down_sync(members, v, 1, 4);
   }
 }
+// The lanes of a warp meet, but in different branches.
+__global__ void barriers_in_branches(int* out) {
+  __shared__ volatile int passed[96];
+  const int t = threadIdx.x, other = t ^ 16;
+  if (t & 16) {
+    passed[t] = t * 3;
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+    out[t] = passed[other];
+  } else {
+    passed[t] = t * 5;
+    for (int k = 0; k < (t & 3); ++k) passed[t] += k;
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+    out[t] = passed[other] + 1;
+  }
+  __syncwarp();
+  out[t] += passed[t];
+}
 __global__ void tiles(const int* in, int* out) {
   auto tile = cg::tiled_partition<8>(cg::this_thread_block());
   int v = in[threadIdx.x];

@@ -55,7 +55,8 @@ int register_width(ptx::Type type) {
   }
 }
 int type_bytes(std::string_view type) {
-  static const std::unordered_map<std::string_view, int> kBytes{
+  // Leaked on purpose: at exit a program may be loading a module on another thread.
+  static const auto& kBytes = *new std::unordered_map<std::string_view, int>{
       {"b8", 1},   {"u8", 1},  {"s8", 1},  {"b16", 2},   {"u16", 2},   {"s16", 2},  {"f16", 2},
       {"bf16", 2}, {"b32", 4}, {"u32", 4}, {"s32", 4},   {"f32", 4},   {"tf32", 4}, {"b64", 8},
       {"u64", 8},  {"s64", 8}, {"f64", 8}, {"f16x2", 4}, {"bf16x2", 4}};

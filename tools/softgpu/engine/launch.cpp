@@ -59,8 +59,8 @@ void report_deadlock(const Block& block, Worker& worker) {
       worker.outcome.message =
           fmt::format("deadlock in {} at PTX line {}, block ({}, {}, {}): {}", group.frame->code->name,
                       at.line, block.id[0], block.id[1], block.id[2],
-                      group.waits == Waits::kWarp ? "lanes named by a member mask never arrive"
-                                                  : "a barrier that can never fill");
+                      group.waits == Waits::kBarrier ? "a barrier that can never fill"
+                                                     : "lanes named by a member mask never arrive");
       return;
     }
   }

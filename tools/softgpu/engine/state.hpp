@@ -122,7 +122,8 @@ struct Frame {
   std::size_t bytes = 0;
 };
 
-enum class Waits : std::uint8_t { kNo, kBarrier, kWarp };
+// kWarp: for lanes to come to the same instruction. kWarpBarrier: for lanes at any bar.warp.sync.
+enum class Waits : std::uint8_t { kNo, kBarrier, kWarp, kWarpBarrier };
 // Lanes that are at the same instruction of the same call.
 struct Group {
   std::uint32_t at = 0;

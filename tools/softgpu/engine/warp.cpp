@@ -1,5 +1,5 @@
-// What the lanes of a warp do together. Lanes named by the member mask must be at the instruction together;
-// those that came early wait there.
+// What the lanes of a warp do together. Lanes named by the member mask must be at the instruction together,
+// or at any bar.warp.sync; those that came early wait there.
 #include "tools/softgpu/engine/warp.hpp"
 
 #include "tools/softgpu/engine/handlers.hpp"
@@ -8,11 +8,11 @@
 namespace softgpu::engine::handlers {
 namespace {
 
-void absorb_waiting(Pack& pack, const Instruction& i) {
+void absorb_waiting(Pack& pack, const Instruction& i, Waits waits) {
   const std::uint32_t at = index_of(pack, i);
   for (std::size_t g = pack.groups.size(); g-- > 0;) {
     const Group& other = pack.groups[g];
-    if (other.waits != Waits::kWarp || other.at != at || other.frame != pack.frame) continue;
+    if (other.waits != waits || other.at != at || other.frame != pack.frame) continue;
     const Mask all = pack.mask | other.mask;
     pack.groups.erase(pack.groups.begin() + static_cast<std::ptrdiff_t>(g));
     if (g < pack.current) --pack.current;
@@ -20,29 +20,31 @@ void absorb_waiting(Pack& pack, const Instruction& i) {
     narrow_to(pack, all);
   }
 }
-// The lanes of warps in which a named lane is still missing.
-Mask incomplete_lanes(Pack& pack, const std::uint32_t* members) {
-  Mask missing;
+struct Arrival {
+  Mask missing;   // the lanes here of warps in which a named lane is still missing
+  Mask complete;  // the lanes that wait elsewhere of the other warps, where they are named
+};
+Arrival arrival(Pack& pack, const std::uint32_t* members, const Mask& elsewhere) {
+  Arrival found;
   for (int w = 0; w < kWarps; ++w) {
     const std::uint32_t here = pack.mask.warp(w);
     std::uint32_t named = 0;
     for (std::uint32_t left = here; left != 0; left &= left - 1) {
       named |= members[w * kWarpLanes + __builtin_ctz(left)];
     }
-    if ((named & pack.live.warp(w) & ~here) != 0) missing.set_warp(w, here);
+    if ((named & pack.live.warp(w) & ~here & ~elsewhere.warp(w)) != 0)
+      found.missing.set_warp(w, here);
+    else
+      found.complete.set_warp(w, named & elsewhere.warp(w));
   }
-  return missing;
+  return found;
 }
-// False: the current group has been put aside.
-bool assemble(Pack& pack, const Instruction& i, SlotId slot) {
-  if (pack.mask == pack.live) return true;
-  absorb_waiting(pack, i);
-  const Mask missing =
-      incomplete_lanes(pack, static_cast<const std::uint32_t*>(vector_of(pack, reg(pack, slot))));
+// The lanes that miss others wait here. False: that is the whole current group.
+bool leave_waiting(Pack& pack, const Instruction& i, const Mask& missing, Waits waits) {
   if (missing.empty()) return true;
   Group waiting = current_group(pack);
   waiting.at = index_of(pack, i);
-  waiting.waits = Waits::kWarp;
+  waiting.waits = waits;
   waiting.mask = missing;
   const Mask rest = without(pack.mask, missing);
   if (rest.empty()) {
@@ -57,6 +59,31 @@ bool assemble(Pack& pack, const Instruction& i, SlotId slot) {
 }
 const std::uint32_t* words(Pack& pack, SlotId slot) {
   return static_cast<const std::uint32_t*>(vector_of(pack, reg(pack, slot)));
+}
+// False: the current group has been put aside.
+bool assemble(Pack& pack, const Instruction& i, SlotId slot) {
+  if (pack.mask == pack.live) return true;
+  absorb_waiting(pack, i, Waits::kWarp);
+  return leave_waiting(pack, i, arrival(pack, words(pack, slot), {}).missing, Waits::kWarp);
+}
+
+Mask waiting_at_warp_barriers(const Pack& pack) {
+  Mask waiting;
+  for (const Group& group : pack.groups)
+    if (group.waits == Waits::kWarpBarrier) waiting = waiting | group.mask;
+  return waiting;
+}
+void release_from_warp_barriers(Pack& pack, const Mask& lanes) {
+  for (std::size_t g = 0, count = pack.groups.size(); g < count; ++g) {
+    const Mask released = pack.groups[g].mask & lanes;
+    if (pack.groups[g].waits != Waits::kWarpBarrier || released.empty()) continue;
+    Group group = pack.groups[g];
+    group.mask = without(group.mask, released);
+    if (!group.mask.empty()) pack.groups.push_back(group);
+    pack.groups[g].mask = released;
+    pack.groups[g].waits = Waits::kNo;
+    pack.groups[g].released = true;
+  }
 }
 
 int source_lane(ShuffleMode mode, int lane, std::uint32_t b, std::uint32_t c, bool& inside) {
@@ -214,8 +241,17 @@ const Instruction* active_mask(Pack& pack, const Instruction& i) {
   return &i + 1;
 }
 
+// Lanes may stand at different ones: __syncwarp() in both branches of an if is one meeting.
 const Instruction* warp_barrier(Pack& pack, const Instruction& i) {
-  return assemble(pack, i, i.a) ? &i + 1 : nullptr;
+  if (current_group(pack).released) {
+    current_group(pack).released = false;
+    return &i + 1;
+  }
+  if (pack.mask == pack.live) return &i + 1;
+  absorb_waiting(pack, i, Waits::kWarpBarrier);
+  const Arrival arrived = arrival(pack, words(pack, i.a), waiting_at_warp_barriers(pack));
+  release_from_warp_barriers(pack, arrived.complete);
+  return leave_waiting(pack, i, arrived.missing, Waits::kWarpBarrier) ? &i + 1 : nullptr;
 }
 
 }  // namespace softgpu::engine::handlers
