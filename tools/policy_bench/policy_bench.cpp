@@ -159,6 +159,16 @@ class Bench {
     figure("policy.fetch_ratio", fetched_.geometric(), "", "<= 1.05");
   }
 
+  // The learning policy where nothing repeats, in a single step, and where a step does.
+  static void learned_against_lru(const policy::Step& step, const policy::Machine& machine, Mean& ratios) {
+    for (const std::uint32_t steps : {1u, 4u}) {
+      const policy::Run run{.steps = steps};
+      const policy::Outcome learned = policy::find_strategy("learn")->run(step, machine, run);
+      const policy::Outcome lru = policy::find_strategy("lru")->run(step, machine, run);
+      if (learned.feasible && lru.feasible) ratios.add(learned.step_seconds / lru.step_seconds);
+    }
+  }
+
   void random_steps() {
     Mean etas, ratios;
     for (std::uint64_t seed = 1; seed <= kRandomSteps; ++seed) {
@@ -170,6 +180,7 @@ class Bench {
       etas.add(eta(bound, ours, fmt::format("random {}", seed)));
       const policy::Outcome lru = policy::find_strategy("lru")->run(step, cell.machine, {});
       if (lru.feasible) ratios.add(ours.step_seconds / lru.step_seconds);
+      learned_against_lru(step, cell.machine, ratios);
     }
     figure("policy.random.geomean", etas.geometric(), "", ">= 0.985");
     figure("policy.vs_lru_worst", ratios.most(), "", "<= 1.02");
