@@ -20,6 +20,8 @@ constexpr std::uint64_t power(std::uint64_t base, std::uint32_t exponent) {
   return result;
 }
 
+constexpr std::uint64_t kLeaving = power(kBase, History::kContext);  // what a token counts when it leaves
+
 }  // namespace
 
 History::History()
@@ -36,7 +38,7 @@ void History::created(ExtentIndex extent, Identity identity) {
 AccessIndex History::append(std::uint64_t token, std::size_t touches, Identity created, Bytes live,
                             Nanoseconds time) {
   const std::uint64_t leaving = head_ >= kContext ? (*this)[head_ - kContext].token : 0;
-  context_ = context_ * kBase + token - leaving * power(kBase, kContext);
+  context_ = context_ * kBase + token - leaving * kLeaving;
   const bool fits = touches <= kTouches / 4;
   accesses_[head_ % kAccesses] = {token,   touch_head_,  fits ? static_cast<std::uint32_t>(touches) : 0,
                                   created, live.count(), time.count(),

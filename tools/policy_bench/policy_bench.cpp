@@ -1,5 +1,5 @@
 // policy-bench: how close the plan comes to the bound, as JSON: figure's name -> {"value", "unit", "aim"}.
-// usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX] [--cells]
+// usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX]... [--step NAME] [--cells]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,8 +25,9 @@ namespace {
 struct Arguments {
   std::string json;
   std::string traces;
-  std::string only;
-  bool cells = false;  // a line for every cell
+  std::vector<std::string> only;  // figures whose names begin so; all if there is none
+  std::string step;               // of this name alone
+  bool cells = false;             // a line for every cell
 };
 
 struct Figure {
@@ -67,6 +68,9 @@ class Bench {
   explicit Bench(const Arguments& arguments) : arguments_(arguments) {
     if (!arguments.traces.empty()) steps_ = recorded_steps(arguments.traces);
     for (NamedStep& step : generated_steps()) steps_.push_back(std::move(step));
+    if (!arguments.step.empty()) {
+      std::erase_if(steps_, [&](const NamedStep& step) { return step.name != arguments.step; });
+    }
   }
 
   void run() {
@@ -102,12 +106,17 @@ class Bench {
   }
 
  private:
+  // Whether a figure of this name, or one whose name begins so, is to be shown.
   [[nodiscard]] bool wanted(const std::string& name) const {
-    const std::size_t length = std::min(name.size(), arguments_.only.size());
-    return name.compare(0, length, arguments_.only, 0, length) == 0;
+    return arguments_.only.empty() ||
+           std::any_of(arguments_.only.begin(), arguments_.only.end(), [&](const auto& only) {
+             return name.compare(0, only.size(), only) == 0 || only.compare(0, name.size(), name) == 0;
+           });
   }
   void figure(const std::string& name, double value, const char* unit, const char* aim) {
-    if (wanted(name) && name.size() >= arguments_.only.size()) figures_[name] = {value, unit, aim};
+    const auto begins = [&](const std::string& only) { return name.compare(0, only.size(), only) == 0; };
+    const std::vector<std::string>& only = arguments_.only;
+    if (only.empty() || std::any_of(only.begin(), only.end(), begins)) figures_[name] = {value, unit, aim};
   }
 
   // A run faster than any can be: the bound or the simulator is wrong.
@@ -149,6 +158,7 @@ class Bench {
         std::fflush(stdout);
       }
     }
+    if (!zero_.any()) return;
     figure("policy.eta.zero.geomean", zero_.geometric(), "", ">= 0.999");
     figure("policy.eta.zero.min", zero_.least(), "", ">= 0.995");
     figure("policy.eta.geomean", full_.geometric(), "", ">= 0.985");
@@ -268,7 +278,9 @@ bool read(int count, char** words, Arguments& arguments) {
     } else if (has_value && word == "--traces") {
       arguments.traces = words[++i];
     } else if (has_value && word == "--only") {
-      arguments.only = words[++i];
+      arguments.only.emplace_back(words[++i]);
+    } else if (has_value && word == "--step") {
+      arguments.step = words[++i];
     } else {
       return false;
     }
@@ -279,7 +291,9 @@ bool read(int count, char** words, Arguments& arguments) {
 int run(int count, char** words) {
   Arguments arguments;
   if (!read(count, words, arguments)) {
-    fmt::print(stderr, "usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX] [--cells]\n");
+    fmt::print(
+        stderr,
+        "usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX]... [--step NAME] [--cells]\n");
     return 2;
   }
   Bench bench(arguments);
