@@ -76,6 +76,21 @@ void Operations::kReallocate(Executor& x, const Operation& o) {
   if (result == CUDA_SUCCESS) x.first_write(x.add_buffer(base, bytes), x.stream_of(o.operands[1]), o);
 }
 
+void Operations::kReallocateAsync(Executor& x, const Operation& o) {
+  const std::size_t buffer = x.data_buffer(o.operands[0]);
+  if (buffer == kNone) return;
+  const std::uint32_t bytes = x.buffers_[buffer].bytes;
+  const std::size_t first = x.stream_of(o.operands[1]), second = x.stream_of(o.operands[2]);
+  x.order(first, {}, {buffer});
+  for (std::uint32_t i = 0; i < 4; ++i) fill_buffer(x, x.streams_[first], buffer, o.operands[3] + i);
+  x.line(o, cuMemFreeAsync(x.buffers_[buffer].base, x.streams_[first]));
+  finish_free(x, buffer);
+  CUdeviceptr base = 0;
+  const CUresult result = cuMemAllocAsync(&base, bytes, x.streams_[second]);
+  x.line(o, result);
+  if (result == CUDA_SUCCESS) x.first_write(x.add_buffer(base, bytes), second, o);
+}
+
 void Operations::kAllocateBurst(Executor& x, const Operation& o) {
   const std::uint32_t words = 1 + o.operands[0] % 300, count = 2 + o.operands[1] % 30;
   if (!x.has_room(std::uint64_t{words} * 4 * count)) return;

@@ -3,6 +3,7 @@
     tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,25,50] [--chaos]
 
 Ends on `N programs, D differences`; each difference is minimised to the operations it needs. Exit code 1 on a difference.
+With --mutants each planted fault of mutants.toml has to be found by the programs; ends on `N of M mutants found`.
 """
 
 import argparse
@@ -14,12 +15,14 @@ import random
 import subprocess
 import sys
 
+import mutants
+
 LIVE = 4 << 20
 BATCH = 20  # programs in one process
 LARGEST = 256 << 10
 ROOMY = "256MiB"  # a device with room for everything
 TIMEOUT = 10  # seconds, and for each program more
-TIMEOUT_EACH = 3
+TIMEOUT_EACH = 1
 # In detached mode a captured access is still taken for one that runs, and waits for good for what waits for it.
 LEFT_OUT = {"mapped": (), "detached": ("Graph", "Capture")}
 
@@ -28,7 +31,7 @@ Setting = collections.namedtuple("Setting", "mode budget chaos census", defaults
 
 class Runner:
     def __init__(self, build, inside, without):
-        self.without = without
+        self.without, self.build = without, build
         self.program = inside or build / "tools" / "torture_programs" / "torture-program"
         self.preload = None if inside else build / "interpose" / "libtencache.so"
         self.drivers = build / "tools" / "softgpu" / "lib"
@@ -146,6 +149,8 @@ def read_arguments():
     parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
     parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
     parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
+    parser.add_argument("--mutants", action="store_true", help="find the planted faults of mutants.toml instead")
+    parser.add_argument("--only", default="", help="only mutants whose name contains this")
     parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
     return parser.parse_args()
 
@@ -161,11 +166,31 @@ def settings_of(arguments):
     return list(dict.fromkeys(settings))
 
 
+def hunt_mutants(arguments, runner):
+    settings = [Setting(mode, budget, chaos) for chaos in (0, 1, 2) for mode, budget in settings_of(arguments)]
+    expected = {}
+
+    def compare_with(library):
+        runner.preload = library
+
+        def compare(setting, seed, programs):
+            left_out = LEFT_OUT[setting.mode]
+            if (seed, left_out) not in expected:
+                expected[seed, left_out] = runner.run(None, seed, programs, (), left_out)[0]
+            return runner.run(setting, seed, programs, (), left_out)[0] != expected[seed, left_out]
+
+        return compare
+
+    return mutants.hunt(runner.build, compare_with, settings, arguments.seed, arguments.programs, BATCH, arguments.only)
+
+
 def main():
     arguments = read_arguments()
     if not arguments.inside and not (arguments.build / "build.ninja").is_file():
         sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
     runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve(), arguments.without)
+    if arguments.mutants:
+        return hunt_mutants(arguments, runner)
     settings = settings_of(arguments)
     draws = random.Random(arguments.seed)
     different, done = 0, 0
