@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/bound.hpp"
 #include "policy/planner.hpp"
 #include "policy/schedule.hpp"
 #include "policy/workload.hpp"
@@ -101,11 +102,12 @@ TEST_P(RandomTraces, SchedulesAreFeasible) {
     const Outcome outcome = run_plan(step, machine, plan, {.schedule = &schedule});
     if (!outcome.feasible) continue;
     EXPECT_EQ(tests::check_schedule(trace, format_schedule(schedule), {hbm, 10e9, 8e9}), "") << i;
-    EXPECT_GE(outcome.step_seconds, step.ideal() - 1e-9);
+    if (i % 10 != 0) continue;
+    EXPECT_GE(outcome.step_seconds, lower_bound(step, machine).seconds * (1 - 1e-9)) << i;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraces, testing::Range(0, 10));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraces, testing::Range(0, 100));
 
 TEST(CheckSchedule, FindsWhatIsWrong) {
   const Trace trace =
