@@ -253,8 +253,8 @@ class Bench {
       bandwidth.add(policy::run_plan(step, slower, known, {}).step_seconds /
                     policy::run_plan(step, slower, again, {}).step_seconds);
     }
-    figure("policy.noise_loss", std::max(0.0, 1 - noise.geometric()), "", "<= 0.005");
-    figure("policy.bandwidth_loss", std::max(0.0, 1 - bandwidth.geometric()), "", "<= 0.005");
+    figure("policy.noise_loss", 1 - noise.geometric(), "", "<= 0.005");
+    figure("policy.bandwidth_loss", 1 - bandwidth.geometric(), "", "<= 0.005");
   }
 
   static constexpr std::uint32_t kSteadySteps = 16;  // some cells take half of them to settle
