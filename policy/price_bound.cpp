@@ -122,7 +122,7 @@ void PriceBound::add_epoch(TensorIndex tensor, const std::vector<Position>& uses
 }
 
 void PriceBound::spread(const Prices& prices) {
-  const auto twice = static_cast<std::size_t>(2 * slots_);
+  const std::size_t twice = 2 * static_cast<std::size_t>(slots_);
   in_.assign(twice, 0);
   out_.assign(twice, 0);
   held_.assign(twice + 1, 0);

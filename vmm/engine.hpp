@@ -101,7 +101,7 @@ class Engine {
   Block* take_host(Lock& lock, Bytes size);
   bool strip_host_copy(Bytes size);
   [[nodiscard]] Bytes leaving() const;
-  [[nodiscard]] MemoryView view() const;
+  [[nodiscard]] MemoryView view();
   std::optional<ExtentIndex> choose_victim();
   [[nodiscard]] bool qualifies(const Extent& extent);
   void judge_blocked(InFlight& access);

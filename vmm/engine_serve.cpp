@@ -308,7 +308,9 @@ void Engine::refresh_views() {
   }
 }
 
-MemoryView Engine::view() const {
+// An extent may have been made since the last look: the mutex is given up while a victim is put out.
+MemoryView Engine::view() {
+  if (views_.size() < state_.extents.size()) refresh_views();
   return {views_, free_for_advisor(), hbm_.budget(), host_.available(), state_.clock.now()};
 }
 

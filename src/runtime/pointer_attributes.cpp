@@ -1,5 +1,4 @@
 // What a program may ask about a pointer: answered as for memory from cudaMalloc, wherever it lies now.
-#include <cstring>
 
 #include "src/runtime/runtime_impl.hpp"
 
@@ -9,7 +8,7 @@ namespace {
 
 template <class T>
 bool answer(void* data, T value, CUresult* result) {
-  std::memcpy(data, &value, sizeof(T));
+  *static_cast<T*>(data) = value;
   *result = CUDA_SUCCESS;
   return true;
 }
