@@ -96,8 +96,8 @@ class FakeDriver {
   void push(CUstream stream, std::vector<Step> steps);
   Stream& stream_at(CUstream stream);
   void some_progress();
-  CUresult move_bytes(CUstream stream, std::function<unsigned char*(FakeDriver&)> to,
-                      std::function<unsigned char*(FakeDriver&)> from, std::size_t size);
+  CUresult move_bytes(CUstream stream, const std::function<unsigned char*(FakeDriver&)>& to,
+                      const std::function<unsigned char*(FakeDriver&)>& from, std::size_t size);
 
   Driver driver_;
   const Limits limits_;

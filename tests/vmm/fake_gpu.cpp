@@ -38,8 +38,8 @@ void FakeDriver::push(CUstream stream, std::vector<Step> steps) {
   stream_at(stream).operations.push_back({std::move(steps), 0, nullptr});
 }
 
-CUresult FakeDriver::move_bytes(CUstream stream, std::function<unsigned char*(FakeDriver&)> to,
-                                std::function<unsigned char*(FakeDriver&)> from, std::size_t size) {
+CUresult FakeDriver::move_bytes(CUstream stream, const std::function<unsigned char*(FakeDriver&)>& to,
+                                const std::function<unsigned char*(FakeDriver&)>& from, std::size_t size) {
   some_progress();
   constexpr std::size_t kPieces = 4;  // so that others' stores can fall between
   std::vector<Step> steps;

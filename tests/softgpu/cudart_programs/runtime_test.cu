@@ -144,7 +144,7 @@ TEST_F(Runtime, KnowsItsFunctions) {
   cudaFuncAttributes attributes{};
   OK(cudaFuncGetAttributes(&attributes, add_one));
   EXPECT_GE(attributes.maxThreadsPerBlock, 256);
-  EXPECT_GE(attributes.ptxVersion, 75);
+  EXPECT_EQ(attributes.ptxVersion, 75);
   int blocks = 0;
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_one, kBlock, 0));
   EXPECT_GE(blocks, 1);

@@ -54,6 +54,8 @@ CUresult attribute_of(const KernelInfo& info, int most_dynamic_shared, CUfunctio
       *value = static_cast<int>(info.registers);
       break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = static_cast<int>(info.target);
+      break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       *value = kComputeCapabilityMajor * 10 + kComputeCapabilityMinor;
       break;

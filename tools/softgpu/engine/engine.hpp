@@ -42,6 +42,7 @@ struct KernelInfo {
   std::uint32_t static_shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
   std::uint32_t registers = 0;       // as reported to the program
   std::uint32_t max_threads = 1024;  // .maxntid or the device's limit
+  std::uint32_t target = 75;         // the architecture its PTX was made for
   bool may_launch_or_print = false;  // calls vprintf, device malloc, ...
 };
 struct GlobalInfo {

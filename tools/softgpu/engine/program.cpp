@@ -126,6 +126,7 @@ void CompiledProgram::describe_entry(std::size_t code, const ptx::Function& func
   const std::vector<bool> reachable = reachable_from(code);
   KernelInfo info;
   info.name = function.name;
+  info.target = module_->target;
   std::uint32_t live = 0, deepest = 0;
   bool calls = false;
   for (std::size_t k = 0; k < codes_.size(); ++k) {
