@@ -53,6 +53,7 @@ class Workshop:
         compile_it[compile_it.index("-o") + 1] = str(made)
         compile_it[compile_it.index("-MF") + 1] = str(self.folder / "mutant.d")
         compile_it[-1] = str(changed)
+        compile_it.append("-w")  # a fault may leave a parameter unused
         link_it = list(self.commands[-1])
         link_it[link_it.index("-o") + 1] = str(library)
         link_it.insert(link_it.index("-o") + 2, str(made))
