@@ -12,6 +12,7 @@ template <class Call>
 CUresult allocate(const Visit& visit, const runtime::AllocationRequest& request, CUdeviceptr* address,
                   const Call& call) {
   if (!visit || address == nullptr || request.size == 0_B) return visit.with_room(call);
+  if (request.stream.handle == nullptr && is_forbidden_by_capture()) return call();
   CUresult result;
   if (visit->allocate(request, address, &result) == runtime::Runtime::Verdict::kAnswered) return result;
   return visit.with_room(call);
@@ -31,7 +32,9 @@ CUresult cuMemAllocPitch(const Genuine<decltype(&::cuMemAllocPitch_v2)>& driver,
                          unsigned element_size) noexcept {
   const Visit visit;
   const auto call = [&] { return driver(dptr, pitch, width, height, element_size); };
-  const std::size_t row = visit && pitch != nullptr ? pitch_of_driver(visit, driver, width, element_size) : 0;
+  const std::size_t row = visit && pitch != nullptr && !is_forbidden_by_capture()
+                              ? pitch_of_driver(visit, driver, width, element_size)
+                              : 0;
   std::size_t size = 0;
   if (row == 0 || __builtin_mul_overflow(row, height, &size)) return visit.with_room(call);
   bool served_by_driver = false;

@@ -8,7 +8,11 @@ namespace tencache::doors::handlers {
 CUresult cuMemFree(const Genuine<decltype(&::cuMemFree_v2)>& driver, CUdeviceptr dptr) noexcept {
   const Visit visit;
   CUresult result;
-  if (visit && visit->free_sync(dptr, &result) == runtime::Runtime::Verdict::kAnswered) return result;
+  if (visit && !is_forbidden_by_capture()) {
+    const auto verdict =
+        is_capture_alive() ? visit->free_in_capture(dptr, &result) : visit->free_sync(dptr, &result);
+    if (verdict == runtime::Runtime::Verdict::kAnswered) return result;
+  }
   return was_ours(dptr) ? CUDA_SUCCESS : driver(dptr);
 }
 
@@ -16,7 +20,7 @@ CUresult cuMemFreeAsync(const Genuine<decltype(&::cuMemFreeAsync)>& driver, CUde
                         CUstream stream) noexcept {
   const Visit visit;
   CUresult result;
-  if (visit &&
+  if (visit && !is_captured(driver.stream(stream)) &&
       visit->free_async(dptr, driver.stream(stream), &result) == runtime::Runtime::Verdict::kAnswered) {
     return result;
   }

@@ -55,6 +55,11 @@ void start_reading_kernels(const Driver& driver) noexcept {
 
 void forget_kernels() noexcept { reader.forget_layouts(); }
 
+bool read_kernel_parameters(CUfunction function, void** parameters, void** extra, const runtime::Arena& arena,
+                            PointerList* pointers) noexcept {
+  return reader.read(function, parameters, extra, arena, pointers, ParameterReader::Step::kCareful);
+}
+
 namespace handlers {
 
 CUresult cuLaunchKernel(const Genuine<decltype(&::cuLaunchKernel)>& driver, CUfunction f, unsigned grid_x,

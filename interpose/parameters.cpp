@@ -17,6 +17,7 @@ struct Parameter {
 
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kAddressSize = sizeof(CUdeviceptr);
+constexpr std::size_t kCarefulStep = 4;
 
 // True when an address of the arena was found where only a packed struct has one.
 bool scan(const char* bytes, std::size_t size, std::size_t step, const runtime::Arena& arena,
@@ -92,9 +93,9 @@ struct ParameterLayout {
   // 4 bytes while the function is new or has shown an address off the 8-byte grid.
   std::size_t next_step() noexcept {
     const std::uint32_t seen = launches.load(std::memory_order_relaxed);
-    if (seen >= kCarefulLaunches) return packed.load(std::memory_order_relaxed) ? 4 : kAddressSize;
+    if (seen >= kCarefulLaunches) return packed.load(std::memory_order_relaxed) ? kCarefulStep : kAddressSize;
     launches.store(seen + 1, std::memory_order_relaxed);
-    return 4;
+    return kCarefulStep;
   }
 };
 
@@ -136,10 +137,10 @@ ParameterLayout* ParameterReader::layout_of(CUfunction function) noexcept {
 }
 
 bool ParameterReader::read(CUfunction function, void** parameters, void** extra, const runtime::Arena& arena,
-                           PointerList* pointers) noexcept {
+                           PointerList* pointers, Step careful) noexcept {
   ParameterLayout* const layout = layout_of(function);
   if (layout == nullptr) return false;
-  const std::size_t step = layout->next_step();
+  const std::size_t step = careful == Step::kCareful ? kCarefulStep : layout->next_step();
   bool packed = false;
   if (parameters != nullptr) {
     if (!layout->known) return false;

@@ -48,9 +48,10 @@ class ParameterReader {
   // Once, before the first launch is read.
   void start(const LayoutQuery& query) noexcept { query_ = query; }
 
+  enum class Step : bool { kLearned, kCareful };
   // Adds every parameter word in the arena; false: the launch is opaque.
   bool read(CUfunction function, void** parameters, void** extra, const runtime::Arena& arena,
-            PointerList* pointers) noexcept;
+            PointerList* pointers, Step careful = Step::kLearned) noexcept;
 
   // A module was or will be unloaded: the driver may give a function's handle to another function.
   void forget_layouts() noexcept { generation_.fetch_add(1, std::memory_order_acq_rel); }

@@ -19,6 +19,17 @@ CUresult cuStreamSynchronize(const Genuine<decltype(&::cuStreamSynchronize)>& dr
   return result;
 }
 
+// A stream that waits for what is captured is captured from then on.
+CUresult cuStreamWaitEvent(const Genuine<decltype(&::cuStreamWaitEvent)>& driver, CUstream stream,
+                           CUevent event, unsigned flags) noexcept {
+  const Visit visit;
+  if (!visit || !is_capture_alive()) return driver(stream, event, flags);
+  visit->capture_begins(driver.stream(stream));
+  const CUresult result = driver(stream, event, flags);
+  visit->capture_has_begun();
+  return result;
+}
+
 CUresult cuStreamQuery(const Genuine<decltype(&::cuStreamQuery)>& driver, CUstream stream) noexcept {
   const Visit visit;
   const CUresult result = driver(stream);

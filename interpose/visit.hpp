@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "interpose/capture.hpp"
 #include "src/driver/inside.hpp"
 #include "src/runtime/runtime.hpp"
 
@@ -34,7 +35,7 @@ class Visit {
 
   // Tells the runtime of the access around the call, or gives the runtime's own answer.
   template <class Call>
-  CUresult access(const runtime::Access& access, const Call& call) const noexcept {
+  CUresult tell(const runtime::Access& access, const Call& call) const noexcept {
     const runtime::Admission admission = runtime_->before(access);
     if (!admission.forward) return admission.result;
     const CUresult result = with_room(call);
@@ -42,7 +43,26 @@ class Visit {
     return result;
   }
 
+  // The same for a call that enqueues work, unless it only becomes a node of a graph that is being captured.
+  template <class Call>
+  CUresult access(const runtime::Access& access, const Call& call) const noexcept {
+    return is_captured(access.stream) ? record(access, call) : tell(access, call);
+  }
+
  private:
+  // Of what a capture records the driver judges the addresses of copies and memsets at once. Pieces would
+  // stay pieces, at addresses that mean nothing when the graph is launched.
+  template <class Call>
+  CUresult record(const runtime::Access& access, const Call& call) const noexcept {
+    const bool judged =
+        access.kind == runtime::AccessKind::kCopy || access.kind == runtime::AccessKind::kMemset;
+    if (!judged) return with_room(call);
+    runtime::Access recorded = access;
+    recorded.recorded = true;
+    recorded.parts = nullptr;
+    return tell(recorded, call);
+  }
+
   runtime::Runtime* const runtime_;  // first: it asks for the depth before this visit adds to it
   Inside inside_;
 };

@@ -23,6 +23,7 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   access->opaque = ask.opaque;
   access->signature = ask.signature;
   access->host_wait = ask.host_wait;
+  access->enqueues = ask.enqueues;
   access->may_write_addresses = ask.may_run_from_host || ask.unseen_bytes;
   access->splittable = ask.may_use_aliases;
   const bool kernel_has = ask.may_run_from_host && state_.settings.kernels_run_from_host;
@@ -183,6 +184,7 @@ void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   if (access->opaque) ++state_.opaque_in_flight;
   access->active = true;
   note_addresses(ask);
+  if (!ask.enqueues) return;
   state_.advisor.access({state_.order.last_number() + 1, access->stream, state_.clock.now(), ask.signature,
                          ask.opaque, access->will_touch, access->may_touch});
 }
@@ -239,6 +241,13 @@ void Admission::make_suspect(InFlight* access) {
 
 bool Admission::leave(InFlight* access, Use* use) {
   const Lock lock(state_.mutex);
+  if (!access->enqueues) {
+    for (const GroupIndex group : access->groups) --state_.groups[group].in_flight;
+    if (access->opaque) --state_.opaque_in_flight;
+    access->active = false;
+    free_records_.push_back(access);
+    return false;
+  }
   *use = state_.order.number_access(access->stream);
   for (const GroupIndex group : access->groups) {
     --state_.groups[group].in_flight;

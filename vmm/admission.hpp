@@ -20,6 +20,7 @@ struct AccessAsk {
   bool may_run_from_host = false;         // a kernel
   bool may_use_aliases = false;           // a copy that can be issued at the blocks' own addresses
   bool host_wait = false;                 // a host function, or a wait for a value in memory
+  bool enqueues = true;                   // false: the driver only judges the addresses
   std::span<const CUdeviceptr> pointers;  // each stands for its whole group
   struct Span {
     CUdeviceptr address = 0;

@@ -178,6 +178,19 @@ bool DeviceMemory::free_behind(CUdeviceptr address, CUstream stream, std::uint64
   return true;
 }
 
+bool DeviceMemory::free_behind_all(CUdeviceptr address) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  if (heap_.find_base(address) == nullptr) return false;
+  const Use pending{kEveryStream, state_.order.last_number()};
+  heap_.free(address, &pending);
+  const GroupIndex index = state_.units.group_at(address);
+  if (state_.settings.detached && state_.groups[index].freed) {
+    state_.given_up.push_back(index);
+    state_.wake_engine();
+  }
+  return true;
+}
+
 // Detached: the address is dead when the free returns, as the strict checker promises.
 void DeviceMemory::wait_until_given_up(std::unique_lock<std::mutex>& lock, GroupIndex index) {
   state_.given_up.push_back(index);
@@ -266,6 +279,24 @@ void DeviceMemory::stream_about_to_be_destroyed(CUstream handle) {
   while (state_.marking) state_.settled.wait_for(lock, kLooksAgainAfter);
   state_.order.stream_gone(index);
   ++state_.stream_generation;
+}
+
+void DeviceMemory::hold_markers(CUstream handle, std::uint64_t thread) {
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  ++state_.markers_held;
+  while (state_.marking) state_.settled.wait_for(lock, kLooksAgainAfter);
+  const StreamIndex index = state_.order.index(handle, thread);
+  const StreamOrder::Stream& stream = state_.order.stream(index);
+  const std::uint64_t last = stream.last_enqueued;
+  const bool missing = last > std::max(stream.last_marked, stream.completed);
+  lock.unlock();
+  if (missing) record_marker({index, last}, handle);
+}
+
+void DeviceMemory::release_markers() {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  --state_.markers_held;
+  state_.wake_engine();
 }
 
 // ---- figures

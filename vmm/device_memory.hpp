@@ -47,6 +47,8 @@ class DeviceMemory {
   // All work enqueued so far has been waited for by the caller.
   bool free_now(CUdeviceptr address);
   bool free_behind(CUdeviceptr address, CUstream stream, std::uint64_t thread);
+  // Behind all that is enqueued, without a wait.
+  bool free_behind_all(CUdeviceptr address);
   // What had been numbered when a wait for the whole context began is done.
   [[nodiscard]] std::uint64_t last_number();
   void context_waited(std::uint64_t number);
@@ -66,6 +68,9 @@ class DeviceMemory {
   void leave(InFlight* access, CUstream stream);
   Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
   void stream_about_to_be_destroyed(CUstream stream);
+  // Until released, no stream is marked or asked by us; `stream` has what it lacks of markers before.
+  void hold_markers(CUstream stream, std::uint64_t thread);
+  void release_markers();
 
   // Lowers the HBM budget by `by` and waits, at most `limit`, for blocks to go back to the driver.
   bool give_back_to_driver(Bytes by, Nanoseconds limit);

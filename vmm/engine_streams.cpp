@@ -46,6 +46,7 @@ bool Engine::mark_streams() {
   std::size_t streams = 0;
   {
     const Lock lock(state_.mutex);
+    if (state_.markers_held > 0) return false;
     streams = state_.order.stream_count();
     state_.marking = true;
   }

@@ -117,6 +117,7 @@ struct InFlight {
   bool opaque = false;
   bool coarse = false;                  // opaque, or a great part of all memory by one address
   bool host_wait = false;               // a host function, or a wait for a value in memory
+  bool enqueues = true;                 // false: nothing of it is ever enqueued or numbered
   bool from_host = false;               // let in with extents on the host
   bool runs_partly_from_host = false;   // HBM cannot take at once all that it is expected to touch
   bool splittable = false;              // a copy that can be issued in parts
@@ -183,7 +184,8 @@ struct MemoryState {
   const InFlight* window_of = nullptr;  // the first of them, while a quiescent window is open for it
   std::vector<GroupIndex> given_up;  // freed groups whose extents lose their blocks as soon as they are idle
   std::vector<CUevent> free_events;
-  bool marking = false;  // the engine holds a stream's handle: the stream may not be destroyed
+  std::uint32_t markers_held = 0;  // a stream is about to enter a capture: none is marked or asked
+  bool marking = false;            // the engine holds a stream's handle: the stream may not be destroyed
   Learned learned;
   std::vector<GroupIndex> held_by_all;    // their addresses lie in memory that is not ours
   bool short_of_memory = false;           // something has had to leave: markers are recorded behind accesses

@@ -90,6 +90,12 @@ bool StreamOrder::all_ended() const {
                      [](const Stream& stream) { return stream.completed >= stream.last_enqueued; });
 }
 
+bool StreamOrder::all_completed(std::uint64_t number) const {
+  return std::all_of(streams_.begin(), streams_.end(), [number](const Stream& stream) {
+    return stream.completed >= number || stream.completed >= stream.last_enqueued;
+  });
+}
+
 bool StreamOrder::all_done(Uses& uses) const {
   std::erase_if(uses.uses_, [this](const Use& use) { return done(use); });
   return uses.uses_.empty();

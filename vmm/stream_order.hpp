@@ -18,6 +18,8 @@
 namespace tencache::vmm {
 
 using StreamIndex = std::uint32_t;
+// In a use: all that had been enqueued, on whatever stream.
+inline constexpr StreamIndex kEveryStream = ~StreamIndex{0};
 
 // The last access of a stream to something.
 struct Use {
@@ -88,7 +90,10 @@ class StreamOrder {
   // The longest that work between two markers has taken lately, at most.
   [[nodiscard]] Nanoseconds longest_seen() const { return longest_seen_; }
 
-  [[nodiscard]] bool done(const Use& use) const { return streams_[use.stream].completed >= use.number; }
+  [[nodiscard]] bool done(const Use& use) const {
+    return use.stream == kEveryStream ? all_completed(use.number)
+                                      : streams_[use.stream].completed >= use.number;
+  }
   [[nodiscard]] bool all_ended() const;
   // True when everything in `uses` is done; forgets what is.
   bool all_done(Uses& uses) const;
@@ -96,6 +101,8 @@ class StreamOrder {
   [[nodiscard]] bool host_wait_ahead() const;
 
  private:
+  [[nodiscard]] bool all_completed(std::uint64_t number) const;
+
   struct Key {
     CUstream handle;
     std::uint64_t thread;

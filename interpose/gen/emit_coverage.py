@@ -4,11 +4,11 @@ WORDS = {
     "door": "works",
     "enqueue": "ordered, passes through, counted",
     "enqueue-opaque": "taken for touching anything, passes through, counted",
-    "graph": "taken for touching anything, passes through, counted",
     "host-function": "ordered, passes through, counted",
     "stream-wait": "ordered, passes through, counted",
     "retry": "passes through, counted; tried again after out of memory",
     "count": "passes through, counted",
+    "read-later": "works: passes through, read when the graph is instantiated",
     "pass": "passes through",
 }
 

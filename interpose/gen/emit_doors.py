@@ -77,7 +77,7 @@ namespace tencache::doors::handlers {
 
 
 def has_door(entry):
-    return entry.handling not in ("count", "pass")
+    return entry.handling not in ("count", "read-later", "pass")
 
 
 def sorted_entries(entries):
@@ -108,7 +108,8 @@ def _wrapper(entry, signature):
 
 def _row(entry):
     door = f"reinterpret_cast<void*>(&doors::{entry.symbol})" if has_door(entry) else "nullptr"
-    kind = "Retry" if entry.handling in hooks.ENQUEUES else entry.handling.capitalize()
+    kind = {**dict.fromkeys(hooks.ENQUEUES, "Retry"), "read-later": "Pass"}.get(
+        entry.handling, entry.handling.capitalize())
     return f'    {{"{entry.symbol}", "{entry.klass}", Handling::k{kind}, {door}}},'
 
 
@@ -150,6 +151,6 @@ def emit_assembly(entries, signatures):
     del signatures
     lines = ["/* Generated from interpose/cuda.hooks: do not edit. */"]
     for index, entry in enumerate(sorted_entries(entries)):
-        counted = 0 if entry.handling in ("door", "pass") else 1
+        counted = 0 if entry.handling in ("door", "read-later", "pass") else 1
         lines.append(f"ENTRY {index}, {entry.symbol}, {counted}")
     return "\n".join(lines) + "\n"

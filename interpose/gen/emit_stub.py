@@ -37,7 +37,7 @@ def emit_source(entries, signatures, versions):
     functions = "\n".join(
         _function(s, i, signatures[s]) for i, s in enumerate(symbols) if s not in HAND_WRITTEN)
     rows = []
-    passing = {entry.symbol for entry in entries if entry.handling == "pass"}
+    passing = {entry.symbol for entry in entries if entry.handling in ("pass", "read-later")}
     for symbol in symbols:
         base, version, per_thread = versions[symbol]
         flags = ", ".join("true" if flag else "false" for flag in (per_thread, symbol in passing))

@@ -7,11 +7,10 @@ import re
 ENQUEUES = {
     "enqueue": ("kOther", "false"),
     "enqueue-opaque": ("kOther", "true"),
-    "graph": ("kGraph", "true"),
     "host-function": ("kHostFunction", "false"),
     "stream-wait": ("kStreamWait", "false"),
 }
-HANDLINGS = ("door", *ENQUEUES, "retry", "count", "pass")
+HANDLINGS = ("door", *ENQUEUES, "retry", "count", "read-later", "pass")
 PASS_CLASSES = ("GRAPH-PASS", "STREAM-PASS", "CONTEXT-PASS", "MODULE-PASS", "PASS")
 
 

@@ -73,6 +73,13 @@ namespace tencache {
   X(cuKernelGetFunction, false)              \
   X(cuKernelGetParamInfo, false)             \
   X(cuLaunchKernel, true)                    \
+  X(cuGraphGetNodes, false)                  \
+  X(cuGraphNodeGetType, false)               \
+  X(cuGraphKernelNodeGetParams_v2, false)    \
+  X(cuGraphKernelNodeGetAttribute, false)    \
+  X(cuGraphMemcpyNodeGetParams, false)       \
+  X(cuGraphMemsetNodeGetParams, false)       \
+  X(cuGraphChildGraphNodeGetGraph, false)    \
   X(cuGetErrorName, true)
 
 struct Driver {

@@ -180,6 +180,13 @@ Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) n
   return Verdict::kAnswered;
 }
 
+Runtime::Verdict RuntimeImpl::free_in_capture(CUdeviceptr address, CUresult* result) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr) return Verdict::kNotOurs;
+  *result = device->memory->free_behind_all(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return Verdict::kAnswered;
+}
+
 Runtime::Verdict RuntimeImpl::free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept {
   ManagedDevice* device = device_at(address);
   if (device == nullptr) return Verdict::kNotOurs;
@@ -213,6 +220,18 @@ std::span<const CUdeviceptr> addresses_in(const Access& access, const Arena& are
   return found;
 }
 
+// Forwarded as it is even where some of what it touches lies on the host: kernels may, and what is recorded
+// is judged by its mapping.
+bool is_forwarded_from_host(const Access& access) {
+  return access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph || access.recorded;
+}
+
+// Usable at once while everything fits.
+bool is_light(const Access& access) {
+  const bool kernels = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
+  return kernels && !access.opaque && !access.waits_for_host && !access.recorded;
+}
+
 constexpr std::uint64_t kFastTicket = 1;  // no record is at that address
 std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
 
@@ -231,10 +250,12 @@ vmm::AccessAsk ask_of(const Access& access, const Arena& arena) {
   ask.signature = access.signature != 0
                       ? access.signature
                       : (access.destination.size.count() << 3) | static_cast<std::uint64_t>(access.kind);
-  ask.opaque = access.opaque || access.kind == AccessKind::kGraph;
+  ask.opaque = access.opaque;
   ask.may_use_aliases = access.parts != nullptr;
-  ask.may_run_from_host = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
-  ask.host_wait = access.kind == AccessKind::kHostFunction || access.kind == AccessKind::kStreamWait;
+  ask.may_run_from_host = is_forwarded_from_host(access);
+  ask.host_wait = access.kind == AccessKind::kHostFunction || access.kind == AccessKind::kStreamWait ||
+                  access.waits_for_host;
+  ask.enqueues = !access.recorded;
   ask.pointers = access.pointers;
   ask.ranges = {
       {{access.destination.base, access.destination.size}, {access.source.base, access.source.size}}};
@@ -250,8 +271,7 @@ void RuntimeImpl::count_kind(AccessKind kind) noexcept {
 runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return {true, CUDA_SUCCESS, 0};
-  if (access.kind == AccessKind::kLaunch && !access.opaque &&
-      device->memory->enter_fast(access.stream.handle, access.pointers)) {
+  if (is_light(access) && device->memory->enter_fast(access.stream.handle, access.pointers)) {
     return {true, CUDA_SUCCESS, kFastTicket};
   }
   count_kind(access.kind);
@@ -261,14 +281,14 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
     }
   }
   const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access, arena()));
-  if (admitted.ok() && (*admitted)->from_host && access.kind != AccessKind::kLaunch) {
+  if (admitted.ok() && (*admitted)->from_host && !is_forwarded_from_host(access)) {
     count(statistics_.split_copies);
     const CUresult issued = issue_at_aliases(*device, access);
     device->memory->leave(*admitted, access.stream.handle);
     return {false, issued, 0};
   }
   if (admitted.ok()) return {true, CUDA_SUCCESS, ticket_of(*admitted)};
-  if (access.parts != nullptr && access.kind != AccessKind::kLaunch) {
+  if (access.parts != nullptr && !is_forwarded_from_host(access)) {
     count(statistics_.split_copies);
     return {false, issue_in_parts(*device, access), 0};
   }
@@ -301,6 +321,17 @@ void RuntimeImpl::synchronization_failed(CUresult result) noexcept {
 
 void RuntimeImpl::stream_about_to_be_destroyed(CUstream stream) noexcept {
   if (ManagedDevice* device = current_device(false)) device->memory->stream_about_to_be_destroyed(stream);
+}
+
+void RuntimeImpl::capture_begins(Stream stream) noexcept {
+  for (Slot& slot : slots_)
+    if (ManagedDevice* device = slot.managed.load())
+      device->memory->hold_markers(stream.handle, this_thread());
+}
+
+void RuntimeImpl::capture_has_begun() noexcept {
+  for (Slot& slot : slots_)
+    if (ManagedDevice* device = slot.managed.load()) device->memory->release_markers();
 }
 
 void RuntimeImpl::primary_context_reset(CUdevice device) noexcept {

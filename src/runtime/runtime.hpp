@@ -41,8 +41,8 @@ struct Range {
   Bytes size;
 };
 
-// kHostFunction, kStreamWait (a wait on a value in memory) and kGraph carry no ranges: they are told because
-// a launch must not wait for them (rule 4), and because a free waits for what was enqueued.
+// kHostFunction and kStreamWait (a wait on a value in memory) carry no ranges: they are told because a launch
+// must not wait for them (rule 4), and because a free waits for what was enqueued.
 enum class AccessKind : std::uint8_t { kLaunch, kCopy, kMemset, kGraph, kHostFunction, kStreamWait, kOther };
 
 // One operation about to be given to the driver. Spans live until `after` returns.
@@ -53,7 +53,10 @@ struct Access {
   CUfunction function;                    // kLaunch
   std::uint64_t signature;                // function and grid shape, without addresses
   bool opaque;                            // parameters could not be read, or the kernel may launch others
-  std::span<const CUdeviceptr> pointers;  // kLaunch: every parameter word that lies in the arena
+  bool waits_for_host;                    // kGraph: a node of it is a host function or waits for others
+  bool recorded;                          // into a graph: the driver judges the addresses, enqueues nothing
+  std::span<const CUdeviceptr> pointers;  // kLaunch: every parameter word that lies in the arena; kGraph: of
+                                          // all its nodes, with the addresses of its copies and memsets
   Range destination;             // kCopy, kMemset; size 0 where that side is not device memory of ours
   Range source;                  // kCopy
   bool destination_overwritten;  // every byte of `destination` is written
@@ -86,6 +89,8 @@ class Runtime {
   virtual Verdict allocate(const AllocationRequest& request, CUdeviceptr* address,
                            CUresult* result) noexcept = 0;
   virtual Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept = 0;
+  // As free_sync while a stream is being captured: nothing is waited for.
+  virtual Verdict free_in_capture(CUdeviceptr address, CUresult* result) noexcept = 0;
   virtual Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
 
   // Every call that enqueues work, also where it has no address of ours: what is not told cannot be waited
@@ -104,6 +109,9 @@ class Runtime {
   virtual void synchronization_failed(CUresult result) noexcept { static_cast<void>(result); }
   // Before the driver destroys it: its last marker can still be recorded.
   virtual void stream_about_to_be_destroyed(CUstream stream) noexcept = 0;
+  // Around a call by which a stream may enter a capture: nothing of ours is recorded meanwhile.
+  virtual void capture_begins(Stream stream) noexcept = 0;
+  virtual void capture_has_begun() noexcept = 0;
   virtual void primary_context_reset(CUdevice device) noexcept = 0;
 
   // Queries; false: not ours, forward.

@@ -20,6 +20,7 @@ class RuntimeImpl final : public Runtime {
   Verdict allocate(const AllocationRequest& request, CUdeviceptr* address,
                    CUresult* result) noexcept override;
   Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept override;
+  Verdict free_in_capture(CUdeviceptr address, CUresult* result) noexcept override;
   Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept override;
   Admission before(const Access& access) noexcept override;
   void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept override;
@@ -28,6 +29,8 @@ class RuntimeImpl final : public Runtime {
   void context_synchronized() noexcept override;
   void synchronization_failed(CUresult result) noexcept override;
   void stream_about_to_be_destroyed(CUstream stream) noexcept override;
+  void capture_begins(Stream stream) noexcept override;
+  void capture_has_begun() noexcept override;
   void primary_context_reset(CUdevice device) noexcept override;
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override;
   bool total_memory(CUdevice device, std::size_t* bytes) noexcept override;

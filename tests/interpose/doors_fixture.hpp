@@ -44,6 +44,10 @@ class RecordingRuntime final : public runtime::Runtime {
     return verdict;
   }
   Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept override { return free(address, result); }
+  Verdict free_in_capture(CUdeviceptr address, CUresult* result) noexcept override {
+    ++freed_in_capture;
+    return free(address, result);
+  }
   Verdict free_async(CUdeviceptr address, runtime::Stream stream, CUresult* result) noexcept override {
     free_streams.push_back(stream.handle);
     return free(address, result);
@@ -67,6 +71,8 @@ class RecordingRuntime final : public runtime::Runtime {
   void context_synchronized() noexcept override { ++contexts_synchronized; }
   void synchronization_failed(CUresult result) noexcept override { failures.push_back(result); }
   void stream_about_to_be_destroyed(CUstream stream) noexcept override { destroyed.push_back(stream); }
+  void capture_begins(runtime::Stream stream) noexcept override { captured.push_back(stream.handle); }
+  void capture_has_begun() noexcept override { ++captures_begun; }
   void primary_context_reset(CUdevice device) noexcept override { reset.push_back(device); }
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override {
     if (free_bytes != nullptr) *free_bytes = 100;
@@ -96,6 +102,9 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<CUresult> failures;
   std::vector<CUstream> destroyed;
   std::vector<CUdevice> reset;
+  std::vector<CUstream> captured;
+  unsigned captures_begun = 0;
+  unsigned freed_in_capture = 0;
   std::function<void(const runtime::Access&)> on_before;
   Verdict verdict = Verdict::kAnswered;
   CUresult allocation_result = CUDA_SUCCESS;
