@@ -24,21 +24,27 @@ struct Capture {
 };
 
 std::mutex captures_mutex;
-std::vector<Capture> captures;  // under captures_mutex; leaked at exit with the process
+
+// Under captures_mutex. Left as they are at the end of the process, when other threads may still be in a
+// door.
+std::vector<Capture>& captures() {
+  static std::vector<Capture>& lasting = *new std::vector<Capture>;
+  return lasting;
+}
 
 // As the program set it for this thread.
 constinit thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 void begun(CUstream origin, CUstreamCaptureMode mode) {
   const std::lock_guard<std::mutex> lock(captures_mutex);
-  captures.push_back({origin, mode, std::this_thread::get_id()});
-  captures_alive.store(static_cast<unsigned>(captures.size()), std::memory_order_relaxed);
+  captures().push_back({origin, mode, std::this_thread::get_id()});
+  captures_alive.store(static_cast<unsigned>(captures().size()), std::memory_order_relaxed);
 }
 
 void ended(CUstream origin) {
   const std::lock_guard<std::mutex> lock(captures_mutex);
-  std::erase_if(captures, [origin](const Capture& capture) { return capture.origin == origin; });
-  captures_alive.store(static_cast<unsigned>(captures.size()), std::memory_order_relaxed);
+  std::erase_if(captures(), [origin](const Capture& capture) { return capture.origin == origin; });
+  captures_alive.store(static_cast<unsigned>(captures().size()), std::memory_order_relaxed);
 }
 
 // A capture that has become invalid ends as well.
@@ -68,7 +74,7 @@ bool ask_captured(runtime::Stream stream) noexcept {
 bool is_forbidden_by_capture() noexcept {
   if (!is_capture_alive() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
   const std::lock_guard<std::mutex> lock(captures_mutex);
-  return std::any_of(captures.begin(), captures.end(), [](const Capture& capture) {
+  return std::any_of(captures().begin(), captures().end(), [](const Capture& capture) {
     if (capture.thread == std::this_thread::get_id()) return capture.mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     return capture.mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
   });

@@ -9,7 +9,11 @@ namespace tencache::doors {
 
 namespace {
 
-GraphExecs execs;
+// Left as it is at the end of the process, when other threads may still be in a door.
+GraphExecs& execs() {
+  static GraphExecs& lasting = *new GraphExecs;
+  return lasting;
+}
 
 NodeTouch all_of(const GraphContents& contents) {
   NodeTouch all;
@@ -37,7 +41,7 @@ CUresult instantiate(CUgraphExec* exec, CUgraph graph, cuuint64_t flags, const C
   // Launched on the device, where nobody sees it.
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) contents.nodes[nullptr].opaque = true;
   const CUresult result = judged(visit, all_of(contents).copied, call);
-  if (result == CUDA_SUCCESS && exec != nullptr) execs.made(*exec, std::move(contents));
+  if (result == CUDA_SUCCESS && exec != nullptr) execs().made(*exec, std::move(contents));
   return result;
 }
 
@@ -47,19 +51,23 @@ CUresult update(CUgraphExec exec, CUgraph graph, const Call& call) {
   if (!visit) return call();
   const GraphContents contents = read_graph(graph, visit->arena());
   const CUresult result = judged(visit, all_of(contents).copied, call);
-  execs.updated(exec, contents, result != CUDA_SUCCESS);
+  execs().updated(exec, contents, result != CUDA_SUCCESS);
   return result;
 }
 
-// A node of an executable graph gets other parameters.
+// A node of an executable graph does something else from now on.
+template <class Call>
+CUresult change(const Visit& visit, CUgraphExec exec, CUgraphNode node, NodeTouch touch, const Call& call) {
+  const CUresult result = judged(visit, touch.copied, call);
+  if (result == CUDA_SUCCESS) execs().node_changed(exec, node, std::move(touch));
+  return result;
+}
+
 template <class Parameters, class Call>
 CUresult change(CUgraphExec exec, CUgraphNode node, const Parameters* parameters, const Call& call) {
   const Visit visit;
   if (!visit || parameters == nullptr) return call();
-  NodeTouch touch = touch_of(*parameters, visit->arena());
-  const CUresult result = judged(visit, touch.copied, call);
-  if (result == CUDA_SUCCESS) execs.node_changed(exec, node, std::move(touch));
-  return result;
+  return change(visit, exec, node, touch_of(*parameters, visit->arena()), call);
 }
 
 // A node of a graph is made, or gets other parameters.
@@ -113,7 +121,7 @@ CUresult cuGraphExecUpdate(const Genuine<decltype(&::cuGraphExecUpdate_v2)>& dri
 CUresult cuGraphExecDestroy(const Genuine<decltype(&::cuGraphExecDestroy)>& driver,
                             CUgraphExec exec) noexcept {
   const Visit visit;
-  if (visit) execs.gone(exec);
+  if (visit) execs().gone(exec);
   return driver(exec);
 }
 
@@ -122,7 +130,7 @@ CUresult cuGraphLaunch(const Genuine<decltype(&::cuGraphLaunch)>& driver, CUgrap
   const Visit visit;
   const auto call = [&] { return driver(exec, stream); };
   if (!visit) return call();
-  const std::shared_ptr<const GraphTouch> touch = execs.touch(exec);
+  const std::shared_ptr<const GraphTouch> touch = execs().touch(exec);
   runtime::Access access{};
   access.kind = runtime::AccessKind::kGraph;
   access.stream = driver.stream(stream);
@@ -175,10 +183,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(
   const Visit visit;
   const auto call = [&] { return driver(exec, node, child); };
   if (!visit) return call();
-  NodeTouch touch = all_of(read_graph(child, visit->arena()));
-  const CUresult result = judged(visit, touch.copied, call);
-  if (result == CUDA_SUCCESS) execs.node_changed(exec, node, std::move(touch));
-  return result;
+  return change(visit, exec, node, all_of(read_graph(child, visit->arena())), call);
 }
 
 CUresult cuGraphAddMemcpyNode(const Genuine<decltype(&::cuGraphAddMemcpyNode)>& driver, CUgraphNode* node,

@@ -4,6 +4,7 @@
 
 #include "interpose/kernels.hpp"
 #include "interpose/process.hpp"
+#include "interpose/signature.hpp"
 #include "interpose/spans.hpp"
 
 namespace tencache::doors {
@@ -98,11 +99,6 @@ class Reader {
   [[nodiscard]] std::uint64_t signature() const { return signature_; }
 
  private:
-  static std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    return hash ^ (hash >> 32);
-  }
-
   static NodeTouch unknown() {
     NodeTouch touch = opaque();
     touch.waits_for_host = true;

@@ -2,6 +2,7 @@
 #include "interpose/handlers.gen.hpp"
 #include "interpose/kernels.hpp"
 #include "interpose/parameters.hpp"
+#include "interpose/signature.hpp"
 #include "interpose/visit.hpp"
 
 namespace tencache::doors {
@@ -9,11 +10,6 @@ namespace tencache::doors {
 namespace {
 
 ParameterReader reader;
-
-constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-  return hash ^ (hash >> 32);
-}
 
 // From values, not from a struct of them: this is the launch path, and halves just stored are slow to load as
 // wholes.

@@ -41,9 +41,7 @@ std::optional<std::uint32_t> ReplayCursor::find_in_window(AccessIndex recent) co
 
 void ReplayCursor::take(std::uint32_t offset) {
   taken_ |= std::uint64_t{1} << offset;
-  const int done = std::countr_one(taken_);
-  expected_ += static_cast<std::uint32_t>(done);
-  taken_ >>= done;
+  pass_taken();
   ++agreed_;
   strange_ = 0;
 }
@@ -53,10 +51,14 @@ std::optional<AccessIndex> ReplayCursor::skipped() {
   const AccessIndex given_up = expected_;
   taken_ >>= 1;
   ++expected_;
+  pass_taken();
+  return given_up;
+}
+
+void ReplayCursor::pass_taken() {
   const int done = std::countr_one(taken_);
   expected_ += static_cast<std::uint32_t>(done);
   taken_ >>= done;
-  return given_up;
 }
 
 }  // namespace tencache::policy

@@ -42,6 +42,7 @@ class ReplayCursor {
 
   [[nodiscard]] std::optional<std::uint32_t> find_in_window(AccessIndex recent) const;
   void take(std::uint32_t offset);
+  void pass_taken();
 
   const History& history_;
   bool following_ = false;

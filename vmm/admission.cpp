@@ -241,27 +241,19 @@ void Admission::make_suspect(InFlight* access) {
 
 bool Admission::leave(InFlight* access, Use* use) {
   const Lock lock(state_.mutex);
-  if (!access->enqueues) {
-    for (const GroupIndex group : access->groups) --state_.groups[group].in_flight;
-    if (access->opaque) --state_.opaque_in_flight;
-    access->active = false;
-    free_records_.push_back(access);
-    return false;
-  }
+  for (const GroupIndex group : access->groups) --state_.groups[group].in_flight;
+  if (access->opaque) --state_.opaque_in_flight;
+  access->active = false;
+  free_records_.push_back(access);
+  if (!access->enqueues) return false;
   *use = state_.order.number_access(access->stream);
   for (const GroupIndex group : access->groups) {
-    --state_.groups[group].in_flight;
     state_.groups[group].uses.add(*use);
   }
-  if (access->opaque) {
-    --state_.opaque_in_flight;
-    state_.opaque_uses.add(*use);
-  }
-  access->active = false;
+  if (access->opaque) state_.opaque_uses.add(*use);
   make_suspect(access);
   StreamOrder::Stream& stream = state_.order.stream(access->stream);
   if (access->host_wait) stream.last_host_wait = use->number;
-  free_records_.push_back(access);
   if (state_.short_of_memory) state_.wake_engine();
   return marker_is_due(stream);
 }

@@ -81,6 +81,7 @@ class Admission {
   std::uint64_t serial_ = 0;
   std::vector<std::uint64_t> seen_group_;
   std::vector<std::uint64_t> seen_extent_;
+  std::vector<std::uint64_t> expected_extent_;
 };
 
 }  // namespace tencache::vmm

@@ -16,6 +16,7 @@ void Admission::gather(const AccessAsk& ask, InFlight* access) {
   ++serial_;
   seen_group_.resize(state_.groups.size());
   seen_extent_.resize(state_.extents.size());
+  expected_extent_.resize(state_.extents.size());
   for (const CUdeviceptr pointer : ask.pointers) {
     const GroupIndex group = state_.units.group_at(pointer);
     if (group != kNoGroup && !state_.groups[group].freed) gather_group(group, access);
@@ -66,13 +67,14 @@ void Admission::expect_from_pointer(Group& group, CUdeviceptr pointer, InFlight*
   if (is_new && known.size() < kMostLandmarks) at = known.insert(at, pointer);
   const auto next = at != known.end() && *at == pointer ? at + 1 : at;
   const CUdeviceptr end = next != known.end() ? *next : group.address + group.size.count();
-  for (const ExtentIndex index : group.extents) {
-    const Extent& extent = state_.extents[index];
-    if (extent.address >= end) break;
-    if (extent.address + extent.size.count() <= pointer) continue;
-    if (std::find(access->will_touch.begin(), access->will_touch.end(), index) == access->will_touch.end()) {
-      access->will_touch.push_back(index);
-    }
+  const auto ends_before = [this, pointer](ExtentIndex index) {
+    return state_.extents[index].address + state_.extents[index].size.count() <= pointer;
+  };
+  auto extent = std::partition_point(group.extents.begin(), group.extents.end(), ends_before);
+  for (; extent != group.extents.end() && state_.extents[*extent].address < end; ++extent) {
+    if (expected_extent_[*extent] == serial_) continue;
+    expected_extent_[*extent] = serial_;
+    access->will_touch.push_back(*extent);
   }
 }
 

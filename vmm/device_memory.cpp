@@ -167,12 +167,7 @@ bool DeviceMemory::free_behind(CUdeviceptr address, CUstream stream, std::uint64
     const std::lock_guard<std::mutex> lock(state_.mutex);
     if (heap_.find_base(address) == nullptr) return false;
     pending = state_.order.number_access(state_.order.index(stream, thread));
-    heap_.free(address, &pending);
-    const GroupIndex index = state_.units.group_at(address);
-    if (state_.settings.detached && state_.groups[index].freed) {
-      state_.given_up.push_back(index);
-      state_.wake_engine();
-    }
+    free_pending(address, pending);
   }
   record_marker(pending, stream);  // whoever asks for that size next can know when it is done
   return true;
@@ -181,20 +176,24 @@ bool DeviceMemory::free_behind(CUdeviceptr address, CUstream stream, std::uint64
 bool DeviceMemory::free_behind_all(CUdeviceptr address) {
   const std::lock_guard<std::mutex> lock(state_.mutex);
   if (heap_.find_base(address) == nullptr) return false;
-  const Use pending{kEveryStream, state_.order.last_number()};
+  free_pending(address, {kEveryStream, state_.order.last_number()});
+  return true;
+}
+
+void DeviceMemory::free_pending(CUdeviceptr address, const Use& pending) {
   heap_.free(address, &pending);
   const GroupIndex index = state_.units.group_at(address);
-  if (state_.settings.detached && state_.groups[index].freed) {
-    state_.given_up.push_back(index);
-    state_.wake_engine();
-  }
-  return true;
+  if (state_.settings.detached && state_.groups[index].freed) give_up(index);
+}
+
+void DeviceMemory::give_up(GroupIndex group) {
+  state_.given_up.push_back(group);
+  state_.wake_engine();
 }
 
 // Detached: the address is dead when the free returns, as the strict checker promises.
 void DeviceMemory::wait_until_given_up(std::unique_lock<std::mutex>& lock, GroupIndex index) {
-  state_.given_up.push_back(index);
-  state_.wake_engine();
+  give_up(index);
   while (!state_.passive) {
     bool left = false;
     for (const ExtentIndex extent : state_.groups[index].extents) {
@@ -220,18 +219,12 @@ void DeviceMemory::context_waited(std::uint64_t number) {
 void DeviceMemory::hear(CUresult code) {
   if (!is_sticky(code)) return;
   const std::lock_guard<std::mutex> lock(state_.mutex);
-  state_.context_lost = true;
-  state_.passive = true;
-  state_.settled.notify_all();
+  state_.lose_context();
 }
 
 bool DeviceMemory::idle() {
   const std::lock_guard<std::mutex> lock(state_.mutex);
-  for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
-    const StreamOrder::Stream& stream = state_.order.stream(i);
-    if (stream.last_enqueued > stream.completed) return false;
-  }
-  return true;
+  return state_.order.all_ended();
 }
 
 // ---- accesses

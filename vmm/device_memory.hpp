@@ -53,9 +53,9 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t last_number();
   void context_waited(std::uint64_t number);
   [[nodiscard]] bool idle();
-  // A sticky error: the driver has the answer to everything from now on.
   // The program has been given this code: whether the context is lost need not be found out.
   void hear(CUresult code);
+  // A sticky error: the driver has the answer to everything from now on.
   [[nodiscard]] bool context_lost() const { return state_.context_lost.load(std::memory_order_relaxed); }
 
   // While everything fits: see fast_path.hpp.
@@ -95,6 +95,8 @@ class DeviceMemory {
   DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows);
   void run();
   void record_marker(const Use& use, CUstream stream);
+  void free_pending(CUdeviceptr address, const Use& pending);
+  void give_up(GroupIndex group);
   void wait_until_given_up(std::unique_lock<std::mutex>& lock, GroupIndex group);
 
   const Parts parts_;

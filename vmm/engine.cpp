@@ -47,8 +47,7 @@ void Engine::lose_context() {
   log::warn("the context has failed (code {}): nothing is moved any more, the driver answers",
             static_cast<int>(lost_));
   const Lock lock(state_.mutex);
-  state_.context_lost = true;
-  state_.passive = true;
+  state_.lose_context();
 }
 
 // ---- copies that ended

@@ -219,6 +219,12 @@ struct MemoryState {
   // May-touch says little of an allocation that takes much of HBM.
   [[nodiscard]] bool coarse(const Group& group) const { return group.size > settings.hbm_budget / 2; }
 
+  // After a sticky error the driver has the answer to everything: nobody waits.
+  void lose_context() {
+    context_lost = true;
+    passive = true;
+    settled.notify_all();
+  }
   void wake_engine() {
     work_pending = true;
     work.notify_one();

@@ -77,7 +77,7 @@ namespace tencache::doors::handlers {
 
 
 def has_door(entry):
-    return entry.handling not in ("count", "read-later", "pass")
+    return entry.handling not in ("count", *hooks.PASSES)
 
 
 def sorted_entries(entries):
@@ -108,7 +108,7 @@ def _wrapper(entry, signature):
 
 def _row(entry):
     door = f"reinterpret_cast<void*>(&doors::{entry.symbol})" if has_door(entry) else "nullptr"
-    kind = {**dict.fromkeys(hooks.ENQUEUES, "Retry"), "read-later": "Pass"}.get(
+    kind = {**dict.fromkeys(hooks.ENQUEUES, "Retry"), **dict.fromkeys(hooks.PASSES, "Pass")}.get(
         entry.handling, entry.handling.capitalize())
     return f'    {{"{entry.symbol}", "{entry.klass}", Handling::k{kind}, {door}}},'
 
@@ -151,6 +151,6 @@ def emit_assembly(entries, signatures):
     del signatures
     lines = ["/* Generated from interpose/cuda.hooks: do not edit. */"]
     for index, entry in enumerate(sorted_entries(entries)):
-        counted = 0 if entry.handling in ("door", "read-later", "pass") else 1
+        counted = 0 if entry.handling in ("door", *hooks.PASSES) else 1
         lines.append(f"ENTRY {index}, {entry.symbol}, {counted}")
     return "\n".join(lines) + "\n"

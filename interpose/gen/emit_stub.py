@@ -4,6 +4,8 @@ Its cuGetProcAddress follows the documented rules of version and stream flag, by
 declares for each form.
 """
 
+import hooks
+
 HAND_WRITTEN = ("cuInit", "cuGetProcAddress", "cuGetProcAddress_v2", "cuDriverGetVersion", "cuDeviceGetCount",
                 "cuGetExportTable")
 
@@ -37,7 +39,7 @@ def emit_source(entries, signatures, versions):
     functions = "\n".join(
         _function(s, i, signatures[s]) for i, s in enumerate(symbols) if s not in HAND_WRITTEN)
     rows = []
-    passing = {entry.symbol for entry in entries if entry.handling in ("pass", "read-later")}
+    passing = {entry.symbol for entry in entries if entry.handling in hooks.PASSES}
     for symbol in symbols:
         base, version, per_thread = versions[symbol]
         flags = ", ".join("true" if flag else "false" for flag in (per_thread, symbol in passing))

@@ -10,7 +10,9 @@ ENQUEUES = {
     "host-function": ("kHostFunction", "false"),
     "stream-wait": ("kStreamWait", "false"),
 }
-HANDLINGS = ("door", *ENQUEUES, "retry", "count", "read-later", "pass")
+# Straight on to the driver, not counted.
+PASSES = ("read-later", "pass")
+HANDLINGS = ("door", *ENQUEUES, "retry", "count", *PASSES)
 PASS_CLASSES = ("GRAPH-PASS", "STREAM-PASS", "CONTEXT-PASS", "MODULE-PASS", "PASS")
 
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 CODE = (".cpp", ".hpp", ".cu", ".c", ".h", ".S")
 MAX_LINES = 400
@@ -175,6 +176,14 @@ def nothing_is_left_undone(root):
                     yield f"{name}:{number}: {line.strip()[:80]}"
 
 
+def planted_faults_fit(root):
+    """Each mutant of the torture replaces a text that is in its file exactly once."""
+    for mutant in tomllib.loads(read(root, "tools/torture_programs/mutants.toml"))["mutant"]:
+        times = read(root, mutant["file"]).count(mutant["old"])
+        if times != 1:
+            yield f"{mutant['file']}: the text of the mutant `{mutant['name']}` is there {times} times"
+
+
 def code_is_formatted(root):
     files = [n for n in code_files(root) if n.endswith((".cpp", ".hpp"))]
     run = subprocess.run(["clang-format", "--dry-run", "--ferror-limit=1"] + files, cwd=root, capture_output=True, text=True,
@@ -193,6 +202,7 @@ RULES = [
     headers_open_with_their_purpose,
     folders_have_a_readme,
     nothing_is_left_undone,
+    planted_faults_fit,
     code_is_formatted,
 ]
 

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import tap
+
 DEVICE = {"SOFTGPU_HBM": "64MiB", "SOFTGPU_GRANULARITY": "64KiB"}
 TENCACHE = {"TENCACHE_HBM": "8MiB", "TENCACHE_HOST": "64MiB", "TENCACHE_BLOCK_SIZE": "256KiB",
             "TENCACHE_SMALL_BLOCK_SIZE": "64KiB"}
@@ -48,10 +50,8 @@ def main():
     print(f"1..{len(CASES)}")
     for number, (name, case) in enumerate(CASES.items(), 1):
         good, (alone, under) = programs.same(*case)
-        if not good:
-            for line in f"alone:\n{alone.stdout}{alone.stderr}\nunder tencache:\n{under.stdout}{under.stderr}".splitlines():
-                print(f"# {line}")
-        print(f"{'ok' if good else 'not ok'} {number} {name}", flush=True)
+        tap.report(number, name, good,
+                   f"alone:\n{alone.stdout}{alone.stderr}\nunder tencache:\n{under.stdout}{under.stderr}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+import tap
+
 GPT = "--width 32 --layers 2 --heads 2 --batch 2 --sequence 16 --steps 3".split()
 MLP = "--width 32 --layers 16 --batch 8 --steps 3".split()
 STREAMS = "--streams 3 --count 1000 --rounds 5 --steps 3".split()
@@ -73,10 +75,7 @@ def main():
     print(f"1..{len(TESTS)}")
     for number, test in enumerate(TESTS, 1):
         good, done = test(examples)
-        if not good:
-            for line in f"exit code {done.returncode}\n{done.stdout}{done.stderr}".splitlines():
-                print(f"# {line}")
-        print(f"{'ok' if good else 'not ok'} {number} {test.__name__}", flush=True)
+        tap.report(number, test.__name__, good, f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 
+import tap
+
 SCENARIOS = ("mutex", "later_launch", "cpu_flag", "callback")
 LAYOUTS = ("many", "one")  # one: everything may be touched by each kernel, so mappings change in quiescent windows
 CHAOS = (0, 7)
@@ -50,11 +52,9 @@ def main():
         held += was_held > 0
         windows += layout == "one" and opened > 0
         good = expected.returncode == done.returncode == 0 and done.stdout == expected.stdout and moved > 0
-        for line in [] if good else f"alone: {expected}\nunder tencache: {done}".splitlines():
-            print(f"# {line}")
-        print(f"{'ok' if good else 'not ok'} {number} {scenario} {layout} chaos={chaos or 'off'}", flush=True)
-    print(f"{'ok' if held else 'not ok'} {len(cases) + 1} the run-ahead limit held some of them")
-    print(f"{'ok' if windows else 'not ok'} {len(cases) + 2} some of them waited for a quiescent window")
+        tap.report(number, f"{scenario} {layout} chaos={chaos or 'off'}", good, f"alone: {expected}\nunder tencache: {done}")
+    tap.report(len(cases) + 1, "the run-ahead limit held some of them", held > 0)
+    tap.report(len(cases) + 2, "some of them waited for a quiescent window", windows > 0)
 
 
 if __name__ == "__main__":

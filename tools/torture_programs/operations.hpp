@@ -11,6 +11,8 @@ struct Chosen {
   std::size_t target, a, b, c;
 };
 
+struct Box;
+
 struct Operations {
   static void perform(Executor& x, const Operation& o);
 #define X(kind, weight, what) static void kind(Executor& x, const Operation& o);
@@ -34,6 +36,11 @@ struct Operations {
   static void add_symbol(Executor& x, const Operation& o, CUfunction function, const char* name,
                          CUmodule module);
   static void run_graph(Executor& x, const Operation& o, CUgraph graph, std::size_t stream);
+  template <class Build>
+  static void run_filling_graph(Executor& x, const Operation& o, const Build& build);
+  template <class Copy>
+  static void copy_from_host(Executor& x, const Operation& o, Copy (*shape)(const Box&),
+                             CUresult (*call)(const Copy*));
 };
 
 }  // namespace torture

@@ -107,37 +107,41 @@ void Operations::kGraphOfNodes(Executor& x, const Operation& o) {
   run_graph(x, o, graph, stream);
 }
 
-void Operations::kGraphCloned(Executor& x, const Operation& o) {
+// The graph that `build` makes around a kernel that fills a buffer.
+template <class Build>
+void Operations::run_filling_graph(Executor& x, const Operation& o, const Build& build) {
   const std::size_t buffer = x.data_buffer(o.operands[0]);
   if (buffer == kNone) return;
   const std::size_t stream = own_stream(o.operands[1]);
   x.order(stream, {}, {buffer});
   FillParameters fill(x.buffers_[buffer], o.operands[2]);
   const CUDA_KERNEL_NODE_PARAMS kernel = node_of(x.kernels_.fill, fill.all);
-  CUgraph graph = nullptr, clone = nullptr;
-  CUgraphNode node = nullptr;
-  x.line(o, cuGraphCreate(&graph, 0));
-  x.line(o, cuGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
-  x.line(o, cuGraphClone(&clone, graph));
-  x.line(o, cuGraphDestroy(graph));
-  run_graph(x, o, clone, stream);
+  run_graph(x, o, build(kernel), stream);
+}
+
+void Operations::kGraphCloned(Executor& x, const Operation& o) {
+  run_filling_graph(x, o, [&](const CUDA_KERNEL_NODE_PARAMS& kernel) {
+    CUgraph graph = nullptr, clone = nullptr;
+    CUgraphNode node = nullptr;
+    x.line(o, cuGraphCreate(&graph, 0));
+    x.line(o, cuGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
+    x.line(o, cuGraphClone(&clone, graph));
+    x.line(o, cuGraphDestroy(graph));
+    return clone;
+  });
 }
 
 void Operations::kGraphChild(Executor& x, const Operation& o) {
-  const std::size_t buffer = x.data_buffer(o.operands[0]);
-  if (buffer == kNone) return;
-  const std::size_t stream = own_stream(o.operands[1]);
-  x.order(stream, {}, {buffer});
-  FillParameters fill(x.buffers_[buffer], o.operands[2]);
-  const CUDA_KERNEL_NODE_PARAMS kernel = node_of(x.kernels_.fill, fill.all);
-  CUgraph child = nullptr, graph = nullptr;
-  CUgraphNode inner = nullptr, outer = nullptr;
-  x.line(o, cuGraphCreate(&child, 0));
-  x.line(o, cuGraphAddKernelNode(&inner, child, nullptr, 0, &kernel));
-  x.line(o, cuGraphCreate(&graph, 0));
-  x.line(o, cuGraphAddChildGraphNode(&outer, graph, nullptr, 0, child));
-  x.line(o, cuGraphDestroy(child));
-  run_graph(x, o, graph, stream);
+  run_filling_graph(x, o, [&](const CUDA_KERNEL_NODE_PARAMS& kernel) {
+    CUgraph child = nullptr, graph = nullptr;
+    CUgraphNode inner = nullptr, outer = nullptr;
+    x.line(o, cuGraphCreate(&child, 0));
+    x.line(o, cuGraphAddKernelNode(&inner, child, nullptr, 0, &kernel));
+    x.line(o, cuGraphCreate(&graph, 0));
+    x.line(o, cuGraphAddChildGraphNode(&outer, graph, nullptr, 0, child));
+    x.line(o, cuGraphDestroy(child));
+    return graph;
+  });
 }
 
 // The executable graph is made to work on another buffer.

@@ -6,12 +6,13 @@
 #include "tools/torture_programs/per_thread.hpp"
 
 namespace torture {
-namespace {
 
 // Rows of a buffer, `slices` x `height` of them, and the part of each that is copied.
 struct Box {
   std::size_t pitch, height, slices, x, width;
 };
+
+namespace {
 
 Box box_of(std::uint32_t bytes, const Operation& o) {
   Box box{0, 1 + o.operands[2] % 5, 1 + o.operands[3] % 3, 0, 0};
@@ -54,17 +55,23 @@ std::vector<std::uint32_t> pattern(std::size_t bytes, std::uint32_t salt) {
 
 }  // namespace
 
-void Operations::kCopy2DFromHost(Executor& x, const Operation& o) {
+template <class Copy>
+void Operations::copy_from_host(Executor& x, const Operation& o, Copy (*shape)(const Box&),
+                                CUresult (*call)(const Copy*)) {
   const std::size_t target = x.data_buffer(o.operands[0]);
   if (target == kNone) return;
   const Box box = box_of(x.buffers_[target].bytes, o);
   const auto words = pattern(bytes_of(box), o.operands[1]);
-  CUDA_MEMCPY2D copy = flat(box);
+  Copy copy = shape(box);
   copy.srcMemoryType = CU_MEMORYTYPE_HOST;
   copy.srcHost = words.data();
   copy.dstDevice = x.buffers_[target].base;
   x.order(0, {}, {target});
-  x.line(o, cuMemcpy2DUnaligned(&copy));
+  x.line(o, call(&copy));
+}
+
+void Operations::kCopy2DFromHost(Executor& x, const Operation& o) {
+  copy_from_host<CUDA_MEMCPY2D>(x, o, flat, cuMemcpy2DUnaligned);
 }
 
 void Operations::kCopy2DToHost(Executor& x, const Operation& o) {
@@ -108,16 +115,7 @@ void Operations::kCopy3DAsync(Executor& x, const Operation& o) {
 }
 
 void Operations::kCopy3DFromHost(Executor& x, const Operation& o) {
-  const std::size_t target = x.data_buffer(o.operands[0]);
-  if (target == kNone) return;
-  const Box box = box_of(x.buffers_[target].bytes, o);
-  const auto words = pattern(bytes_of(box), o.operands[1]);
-  CUDA_MEMCPY3D copy = deep(box);
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = words.data();
-  copy.dstDevice = x.buffers_[target].base;
-  x.order(0, {}, {target});
-  x.line(o, cuMemcpy3D(&copy));
+  copy_from_host<CUDA_MEMCPY3D>(x, o, deep, cuMemcpy3D);
 }
 
 void Operations::kCopy3DToHost(Executor& x, const Operation& o) {

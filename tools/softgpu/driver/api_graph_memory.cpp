@@ -13,43 +13,27 @@ CUresult check_device(CUdevice device) {
              : CUDA_ERROR_INVALID_DEVICE;
 }
 
-template <class Kind>
-CUresult find_kind(CUgraphNode handle, const void* result, const Kind** kind, GraphNodePtr* node) {
-  SOFTGPU_TRY(find_node(handle, node));
-  *kind = (*node)->as<Kind>();
-  return *kind == nullptr || result == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
 }  // namespace
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                 std::size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of_allocation(nodeParams, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [nodeParams](ContentsPtr* made) { return contents_of_allocation(nodeParams, made); });
 }
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                std::size_t numDependencies, CUdeviceptr dptr) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of_free(dptr, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [dptr](ContentsPtr* made) { return contents_of_free(dptr, made); });
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS* params_out) {
-  GraphNodePtr node;
-  const AllocateNode* made = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, params_out, &made, &node));
-  *params_out = made->parameters;
-  return CUDA_SUCCESS;
+  return answer<AllocateNode>(hNode, params_out,
+                              [](GraphNode&, const AllocateNode& made) { return made.parameters; });
 }
 
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* dptr_out) {
-  GraphNodePtr node;
-  const FreeNode* freed = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, dptr_out, &freed, &node));
-  *dptr_out = freed->address;
-  return CUDA_SUCCESS;
+  return answer<FreeNode>(hNode, dptr_out, [](GraphNode&, const FreeNode& freed) { return freed.address; });
 }
 
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {

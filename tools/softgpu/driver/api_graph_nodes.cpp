@@ -32,9 +32,8 @@ CUresult make(const Parameters* parameters, ContentsPtr* contents) {
 template <class Parameters>
 CUresult add(CUgraphNode* result, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
              const Parameters* parameters) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(make(parameters, &contents));
-  return add_node(result, graph, dependencies, count, contents);
+  return add_made(result, graph, dependencies, count,
+                  [parameters](ContentsPtr* made) { return make(parameters, made); });
 }
 
 template <class Parameters>
@@ -64,14 +63,6 @@ CUresult get_event(CUgraphNode handle, CUevent* event, bool waits) {
   if (found == nullptr || found->waits != waits || event == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *event = found->event;
   return CUDA_SUCCESS;
-}
-
-// The node and what it holds, where it is of that kind.
-template <class Kind>
-CUresult find_kind(CUgraphNode handle, const void* result, GraphNodePtr* node, const Kind** kind) {
-  SOFTGPU_TRY(find_node(handle, node));
-  *kind = (*node)->as<Kind>();
-  return *kind == nullptr || result == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -109,30 +100,26 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUg
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                   std::size_t numDependencies, CUgraph childGraph) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of_child(childGraph, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [childGraph](ContentsPtr* made) { return contents_of_child(childGraph, made); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                    std::size_t numDependencies, CUevent event) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of_event(event, false, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [event](ContentsPtr* made) { return contents_of_event(event, false, made); });
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                  std::size_t numDependencies, CUevent event) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of_event(event, true, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [event](ContentsPtr* made) { return contents_of_event(event, true, made); });
 }
 
 CUresult cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                         std::size_t numDependencies, CUgraphNodeParams* nodeParams) {
-  ContentsPtr contents;
-  SOFTGPU_TRY(contents_of(nodeParams, &contents));
-  return add_node(phGraphNode, hGraph, dependencies, numDependencies, contents);
+  return add_made(phGraphNode, hGraph, dependencies, numDependencies,
+                  [nodeParams](ContentsPtr* made) { return contents_of(nodeParams, made); });
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
@@ -145,11 +132,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgra
 }
 
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
-  GraphNodePtr node;
-  const KernelNode* kernel = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, nodeParams, &node, &kernel));
-  *nodeParams = describe_kernel(*node);
-  return CUDA_SUCCESS;
+  return answer<KernelNode>(hNode, nodeParams,
+                            [](GraphNode& node, const KernelNode&) { return describe_kernel(node); });
 }
 
 CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
@@ -160,27 +144,19 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v
 }
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* nodeParams) {
-  GraphNodePtr node;
-  const CopyNode* copy = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, nodeParams, &node, &copy));
-  *nodeParams = describe_copy(copy->plan);
-  return CUDA_SUCCESS;
+  return answer<CopyNode>(hNode, nodeParams,
+                          [](GraphNode&, const CopyNode& copy) { return describe_copy(copy.plan); });
 }
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS_v1* nodeParams) {
-  GraphNodePtr node;
-  const FillNode* fill = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, nodeParams, &node, &fill));
-  *nodeParams = describe_fill(fill->plan);
-  return CUDA_SUCCESS;
+  return answer<FillNode>(hNode, nodeParams,
+                          [](GraphNode&, const FillNode& fill) { return describe_fill(fill.plan); });
 }
 
 CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS_v1* nodeParams) {
-  GraphNodePtr node;
-  const HostNode* host = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, nodeParams, &node, &host));
-  *nodeParams = {host->function, host->data};
-  return CUDA_SUCCESS;
+  return answer<HostNode>(hNode, nodeParams, [](GraphNode&, const HostNode& host) {
+    return CUDA_HOST_NODE_PARAMS_v1{host.function, host.data};
+  });
 }
 
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent* event_out) {
@@ -193,11 +169,8 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent* event_out) {
 // No attribute of a kernel's changes anything here.
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID,
                                        CUkernelNodeAttrValue* value_out) {
-  GraphNodePtr node;
-  const KernelNode* kernel = nullptr;
-  SOFTGPU_TRY(find_kind(hNode, value_out, &node, &kernel));
-  *value_out = {};
-  return CUDA_SUCCESS;
+  return answer<KernelNode>(hNode, value_out,
+                            [](GraphNode&, const KernelNode&) { return CUkernelNodeAttrValue{}; });
 }
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {

@@ -37,6 +37,26 @@ CUDA_MEMSET_NODE_PARAMS_v1 describe_fill(const FillPlan& plan);
 // Puts it into the graph behind the nodes given.
 CUresult add_node(CUgraphNode* result, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
                   const ContentsPtr& contents);
+// The same with what `make(&contents)` makes, unless it refuses.
+template <class Make>
+CUresult add_made(CUgraphNode* result, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
+                  const Make& make) {
+  ContentsPtr contents;
+  SOFTGPU_TRY(make(&contents));
+  return add_node(result, graph, dependencies, count, contents);
+}
+
+// Answers what `describe` says of a node of that kind.
+template <class Kind, class Result, class Describe>
+CUresult answer(CUgraphNode handle, Result* result, const Describe& describe) {
+  GraphNodePtr node;
+  SOFTGPU_TRY(find_node(handle, &node));
+  const auto* kind = node->as<Kind>();
+  if (kind == nullptr || result == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *result = describe(*node, *kind);
+  return CUDA_SUCCESS;
+}
+
 // In place of what a node of the same kind did: in the graph, or in an executable one.
 CUresult set_contents(CUgraphNode node, const ContentsPtr& contents);
 CUresult set_contents(CUgraphExec exec, CUgraphNode node, const ContentsPtr& contents);
