@@ -131,16 +131,21 @@ CUresult cuGraphLaunch(const Genuine<decltype(&::cuGraphLaunch)>& driver, CUgrap
   const auto call = [&] { return driver(exec, stream); };
   if (!visit) return call();
   const std::shared_ptr<const GraphTouch> touch = execs().touch(exec);
-  runtime::Access access{};
-  access.kind = runtime::AccessKind::kGraph;
-  access.stream = driver.stream(stream);
-  access.opaque = touch == nullptr || touch->opaque;
-  access.waits_for_host = touch == nullptr || touch->waits_for_host;
-  if (touch != nullptr) {
-    access.pointers = touch->pointers;
-    access.signature = touch->signature;
-  }
-  return visit.access(access, call);
+  const auto describe = [&] {
+    runtime::Access access{};
+    access.kind = runtime::AccessKind::kGraph;
+    access.stream = driver.stream(stream);
+    access.opaque = touch == nullptr || touch->opaque;
+    access.waits_for_host = touch == nullptr || touch->waits_for_host;
+    if (touch != nullptr) {
+      access.pointers = touch->pointers;
+      access.signature = touch->signature;
+    }
+    return access;
+  };
+  const bool light = touch != nullptr && !touch->opaque && !touch->waits_for_host;
+  if (!light) return visit.access(describe(), call);
+  return visit.access_light(driver.stream(stream), touch->pointers, describe, call);
 }
 
 CUresult cuGraphExecKernelNodeSetParams(const Genuine<decltype(&::cuGraphExecKernelNodeSetParams)>& driver,

@@ -1,4 +1,6 @@
 // The launches: cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel.
+#include <array>
+
 #include "interpose/handlers.gen.hpp"
 #include "interpose/kernels.hpp"
 #include "interpose/parameters.hpp"
@@ -11,19 +13,19 @@ namespace {
 
 ParameterReader reader;
 
-// From values, not from a struct of them: this is the launch path, and halves just stored are slow to load as
-// wholes.
-inline std::uint64_t signature_of(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                  unsigned block_x, unsigned block_y, unsigned block_z) {
+using Dimensions = std::array<unsigned, 3>;
+
+std::uint64_t signature_of(CUfunction function, const Dimensions& grid, const Dimensions& block) {
   std::uint64_t hash = mix(0, reinterpret_cast<std::uintptr_t>(function));
-  hash = mix(hash, (std::uint64_t{grid_y} << 32) | grid_x);
-  hash = mix(hash, (std::uint64_t{block_y} << 32) | block_x);
-  return mix(hash, (std::uint64_t{block_z} << 32) | grid_z);
+  hash = mix(hash, (std::uint64_t{grid[1]} << 32) | grid[0]);
+  hash = mix(hash, (std::uint64_t{block[1]} << 32) | block[0]);
+  return mix(hash, (std::uint64_t{block[2]} << 32) | grid[2]);
 }
 
 struct Launch {
   CUfunction function;
-  std::uint64_t signature;
+  Dimensions grid;
+  Dimensions block;
   runtime::Stream stream;
   void** parameters;
   void** extra;
@@ -33,14 +35,18 @@ template <class Call>
 CUresult launch_kernel(const Visit& visit, const Launch& launch, const Call& call) {
   PointerList pointers;
   const bool known = reader.read(launch.function, launch.parameters, launch.extra, visit->arena(), &pointers);
-  runtime::Access access{};
-  access.kind = runtime::AccessKind::kLaunch;
-  access.stream = launch.stream;
-  access.function = launch.function;
-  access.signature = launch.signature;
-  access.opaque = !known;
-  access.pointers = pointers.pointers();
-  return visit.access(access, call);
+  const auto describe = [&] {
+    runtime::Access access{};
+    access.kind = runtime::AccessKind::kLaunch;
+    access.stream = launch.stream;
+    access.function = launch.function;
+    access.signature = signature_of(launch.function, launch.grid, launch.block);
+    access.opaque = !known;
+    access.pointers = pointers.pointers();
+    return access;
+  };
+  if (!known) return visit.access(describe(), call);
+  return visit.access_light(launch.stream, pointers.pointers(), describe, call);
 }
 
 }  // namespace
@@ -68,8 +74,10 @@ CUresult cuLaunchKernel(const Genuine<decltype(&::cuLaunchKernel)>& driver, CUfu
                   extra);
   };
   if (!visit) return call();
-  const auto signature = signature_of(f, grid_x, grid_y, grid_z, block_x, block_y, block_z);
-  return launch_kernel(visit, {f, signature, driver.stream(stream), parameters, extra}, call);
+  return launch_kernel(
+      visit,
+      {f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, driver.stream(stream), parameters, extra},
+      call);
 }
 
 CUresult cuLaunchKernelEx(const Genuine<decltype(&::cuLaunchKernelEx)>& driver, const CUlaunchConfig* config,
@@ -77,9 +85,14 @@ CUresult cuLaunchKernelEx(const Genuine<decltype(&::cuLaunchKernelEx)>& driver, 
   const Visit visit;
   const auto call = [&] { return driver(config, f, parameters, extra); };
   if (!visit || config == nullptr) return call();
-  const auto signature = signature_of(f, config->gridDimX, config->gridDimY, config->gridDimZ,
-                                      config->blockDimX, config->blockDimY, config->blockDimZ);
-  return launch_kernel(visit, {f, signature, driver.stream(config->hStream), parameters, extra}, call);
+  return launch_kernel(visit,
+                       {f,
+                        {config->gridDimX, config->gridDimY, config->gridDimZ},
+                        {config->blockDimX, config->blockDimY, config->blockDimZ},
+                        driver.stream(config->hStream),
+                        parameters,
+                        extra},
+                       call);
 }
 
 CUresult cuLaunchCooperativeKernel(const Genuine<decltype(&::cuLaunchCooperativeKernel)>& driver,
@@ -91,8 +104,10 @@ CUresult cuLaunchCooperativeKernel(const Genuine<decltype(&::cuLaunchCooperative
     return driver(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters);
   };
   if (!visit) return call();
-  const auto signature = signature_of(f, grid_x, grid_y, grid_z, block_x, block_y, block_z);
-  return launch_kernel(visit, {f, signature, driver.stream(stream), parameters, nullptr}, call);
+  return launch_kernel(
+      visit,
+      {f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, driver.stream(stream), parameters, nullptr},
+      call);
 }
 
 }  // namespace handlers

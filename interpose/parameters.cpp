@@ -19,16 +19,21 @@ constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kAddressSize = sizeof(CUdeviceptr);
 constexpr std::size_t kCarefulStep = 4;
 
+// True when the word is an address of the arena.
+inline bool add_if_ours(const char* bytes, const runtime::Arena& arena, PointerList* pointers) noexcept {
+  CUdeviceptr word;
+  std::memcpy(&word, bytes, kAddressSize);
+  if (word - arena.base >= arena.size) return false;
+  pointers->add(word);
+  return true;
+}
+
 // True when an address of the arena was found where only a packed struct has one.
 bool scan(const char* bytes, std::size_t size, std::size_t step, const runtime::Arena& arena,
           PointerList* pointers) noexcept {
   bool packed = false;
   for (std::size_t offset = 0; offset + kAddressSize <= size; offset += step) {
-    CUdeviceptr word;
-    std::memcpy(&word, bytes + offset, kAddressSize);
-    if (word - arena.base >= arena.size) continue;
-    pointers->add(word);
-    packed |= offset % kAddressSize != 0;
+    packed |= add_if_ours(bytes + offset, arena, pointers) && offset % kAddressSize != 0;
   }
   return packed;
 }
@@ -146,7 +151,11 @@ bool ParameterReader::read(CUfunction function, void** parameters, void** extra,
     if (!layout->known) return false;
     for (const Parameter& parameter : layout->parameters) {
       const auto* bytes = static_cast<const char*>(parameters[parameter.index]);
-      packed |= scan(bytes, parameter.size, step, arena, pointers);
+      if (parameter.size == kAddressSize) {  // most are just that
+        add_if_ours(bytes, arena, pointers);
+      } else {
+        packed |= scan(bytes, parameter.size, step, arena, pointers);
+      }
     }
   } else if (extra != nullptr) {
     const ParameterBuffer buffer = buffer_of(extra);

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <span>
 
 #include "interpose/capture.hpp"
 #include "src/driver/inside.hpp"
@@ -47,6 +48,22 @@ class Visit {
   template <class Call>
   CUresult access(const runtime::Access& access, const Call& call) const noexcept {
     return is_captured(access.stream) ? record(access, call) : tell(access, call);
+  }
+
+  // The same for kernels of which all addresses are known and no node waits: while everything they may touch
+  // is in HBM nothing more is worked out, `describe` makes the access where it is needed. This is the launch
+  // path.
+  template <class Describe, class Call>
+  CUresult access_light(runtime::Stream stream, std::span<const CUdeviceptr> pointers,
+                        const Describe& describe, const Call& call) const noexcept {
+    if (is_captured(stream)) return record(describe(), call);
+    if (const runtime::Passage passage = runtime_->enter_light(stream, pointers)) {
+      const CUresult result = call();
+      runtime_->left_light(passage);
+      // Who is inside would keep room from being made.
+      if (result != CUDA_ERROR_OUT_OF_MEMORY || !runtime_->make_room_for_pass_through()) return result;
+    }
+    return tell(describe(), call);
   }
 
  private:

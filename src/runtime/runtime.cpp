@@ -75,12 +75,12 @@ ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
   slot.tried = true;
   Status why;
   if (reserve_arena()) {
-    const CUdeviceptr base = arena_base_ + slice_ * static_cast<unsigned>(device);
+    const CUdeviceptr base = arena_base_ + slice() * static_cast<unsigned>(device);
     auto opened =
-        open_device({&driver_, &clock_, &statistics_, &options_, {base, Bytes(slice_)}}, device, primary);
+        open_device({&driver_, &clock_, &statistics_, &options_, {base, Bytes(slice())}}, device, primary);
     if (opened.ok()) {
       slot.managed.store(opened->release(), std::memory_order_release);
-      arena_size_.store(slice_ * static_cast<unsigned>(device_count_), std::memory_order_release);
+      arena_size_.store(slice() * static_cast<unsigned>(device_count_), std::memory_order_release);
       return slot.managed.load();
     }
     why = opened.status();
@@ -95,7 +95,7 @@ ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
 }
 
 bool RuntimeImpl::reserve_arena() {
-  if (slice_ != 0) return true;
+  if (slice_shift_ != 0) return true;
   std::size_t hbm = 0;
   CUdevice device = 0;
   driver_.cuCtxGetDevice(&device);
@@ -105,22 +105,22 @@ bool RuntimeImpl::reserve_arena() {
   Result<vmm::ReservedRange> range = vmm::reserve_range(driver_, most, kLeastArena * devices);
   if (!range.ok()) return false;
   arena_range_ = *range;
-  slice_ = range->size.count() / devices;
+  slice_shift_ = static_cast<unsigned>(std::countr_zero(range->size.count() / devices));
   arena_base_.store(range->base, std::memory_order_relaxed);
   return true;
 }
 
 // No device could be opened in it.
 void RuntimeImpl::give_arena_back() {
-  if (arena_size_.load() != 0 || slice_ == 0) return;
+  if (arena_size_.load() != 0 || slice_shift_ == 0) return;
   driver_.cuMemAddressFree(arena_range_.base, arena_range_.size.count());
-  slice_ = 0;
+  slice_shift_ = 0;
 }
 
 ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
   const Arena whole = arena();
   if (address - whole.base >= whole.size || passive_.load(std::memory_order_relaxed)) return nullptr;
-  return slots_[(address - whole.base) / slice_].managed.load(std::memory_order_acquire);
+  return slots_[(address - whole.base) >> slice_shift_].managed.load(std::memory_order_acquire);
 }
 
 // By what it touches; an access without addresses belongs to the current context.
@@ -226,13 +226,6 @@ bool is_forwarded_from_host(const Access& access) {
   return access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph || access.recorded;
 }
 
-// Usable at once while everything fits.
-bool is_light(const Access& access) {
-  const bool kernels = access.kind == AccessKind::kLaunch || access.kind == AccessKind::kGraph;
-  return kernels && !access.opaque && !access.waits_for_host && !access.recorded;
-}
-
-constexpr std::uint64_t kFastTicket = 1;  // no record is at that address
 std::uint64_t ticket_of(vmm::InFlight* access) { return reinterpret_cast<std::uint64_t>(access); }
 
 }  // namespace
@@ -271,9 +264,6 @@ void RuntimeImpl::count_kind(AccessKind kind) noexcept {
 runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return {true, CUDA_SUCCESS, 0};
-  if (is_light(access) && device->memory->enter_fast(access.stream.handle, access.pointers)) {
-    return {true, CUDA_SUCCESS, kFastTicket};
-  }
   count_kind(access.kind);
   for (const Range& range : {access.destination, access.source}) {
     if (range.size.count() > 0 && !device->memory->is_live_range(range.base, range.size)) {
@@ -300,8 +290,18 @@ void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) no
   if (ticket == 0) return;
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return;
-  if (ticket == kFastTicket) return device->memory->left_fast();
   device->memory->leave(reinterpret_cast<vmm::InFlight*>(ticket), access.stream.handle);
+}
+
+Passage RuntimeImpl::enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept {
+  if (arena().size == 0) return {nullptr};
+  ManagedDevice* device = pointers.empty() ? current_device(false) : device_at(pointers.front());
+  const bool entered = device != nullptr && device->memory->enter_fast(stream.handle, pointers);
+  return {entered ? device->memory.get() : nullptr};
+}
+
+void RuntimeImpl::left_light(Passage passage) noexcept {
+  static_cast<vmm::DeviceMemory*>(passage.memory)->left_fast();
 }
 
 bool RuntimeImpl::make_room_for_pass_through() noexcept {

@@ -72,6 +72,12 @@ struct Admission {
   std::uint64_t ticket;
 };
 
+// A way in while everything is in HBM; none is false.
+struct Passage {
+  void* memory;
+  explicit operator bool() const noexcept { return memory != nullptr; }
+};
+
 // The arena as one subtraction, for the launch path: address - base < size.
 struct Arena {
   CUdeviceptr base;
@@ -97,6 +103,11 @@ class Runtime {
   // for. A copy or memset that could not be let in whole has been issued by `parts` when `before` answers.
   virtual Admission before(const Access& access) noexcept = 0;
   virtual void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept = 0;
+
+  // Kernels whose every address is known: a passage is `before` and `left_light` its `after`. None: take
+  // `before`. Between the two the thread only makes the driver's call.
+  virtual Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept = 0;
+  virtual void left_light(Passage passage) noexcept = 0;
 
   // A call that was passed through failed with CUDA_ERROR_OUT_OF_MEMORY: true when room was made and one
   // retry is due.

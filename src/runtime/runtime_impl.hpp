@@ -24,6 +24,8 @@ class RuntimeImpl final : public Runtime {
   Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept override;
   Admission before(const Access& access) noexcept override;
   void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept override;
+  Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept override;
+  void left_light(Passage passage) noexcept override;
   bool make_room_for_pass_through() noexcept override;
   void stream_synchronized(Stream stream) noexcept override;
   void context_synchronized() noexcept override;
@@ -53,6 +55,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* open_current(CUcontext context) noexcept;
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;
+  [[nodiscard]] std::uint64_t slice() const noexcept { return std::uint64_t{1} << slice_shift_; }
   bool reserve_arena();
   void give_arena_back();
   CUresult synchronize(const ManagedDevice& device) noexcept;
@@ -74,7 +77,7 @@ class RuntimeImpl final : public Runtime {
   std::atomic<CUdeviceptr> arena_base_{0};
   std::atomic<std::uint64_t> arena_size_{0};
   vmm::ReservedRange arena_range_;
-  std::uint64_t slice_ = 0;  // of the arena, one device's part
+  unsigned slice_shift_ = 0;  // the arena in powers of two, one for each device; 0: there is none
   std::atomic<bool> passive_{false};
 };
 

@@ -61,7 +61,13 @@ class RecordingRuntime final : public runtime::Runtime {
     tickets.push_back(ticket);
     results.push_back(result);
   }
+  runtime::Passage enter_light(runtime::Stream, std::span<const CUdeviceptr>) noexcept override {
+    entered_light += lets_in_light ? 1 : 0;
+    return {lets_in_light ? this : nullptr};
+  }
+  void left_light(runtime::Passage) noexcept override { ++left_light_calls; }
   bool make_room_for_pass_through() noexcept override {
+    inside_at_room = entered_light - left_light_calls;
     ++rooms_made;
     return can_make_room;
   }
@@ -111,6 +117,10 @@ class RecordingRuntime final : public runtime::Runtime {
   CUresult attribute_result = CUDA_SUCCESS;
   runtime::Admission admission{true, CUDA_SUCCESS, 7};
   bool can_make_room = false;
+  bool lets_in_light = false;
+  unsigned entered_light = 0;
+  unsigned left_light_calls = 0;
+  unsigned inside_at_room = 0;
   bool answers_queries = true;
   unsigned rooms_made = 0;
   unsigned contexts_synchronized = 0;

@@ -72,6 +72,41 @@ TEST_F(Doors, PointersAmongTheParametersAreTold) {
   EXPECT_FALSE(seen.access.opaque);
 }
 
+struct LightLaunch {
+  CUfunction function = next_function({{0, 8}});
+  CUdeviceptr pointer = kArena;
+  CUresult operator()() {
+    std::array<void*, 1> parameters{&pointer};
+    return DOOR(cuLaunchKernel)(function, 1, 1, 1, 32, 1, 1, 0, kStream, parameters.data(), nullptr);
+  }
+};
+
+TEST_F(Doors, WhileEverythingIsInHbmALaunchIsNotDescribed) {
+  the_runtime().lets_in_light = true;
+  EXPECT_EQ(LightLaunch()(), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().entered_light, 1u);
+  EXPECT_EQ(the_runtime().left_light_calls, 1u);
+  EXPECT_TRUE(the_runtime().seen.empty());
+}
+
+TEST_F(Doors, ALightLaunchThatRunsOutOfMemoryLeavesBeforeRoomIsMade) {
+  the_runtime().lets_in_light = true;
+  the_runtime().can_make_room = true;
+  stub_set_result("cuLaunchKernel", CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(LightLaunch()(), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().inside_at_room, 0u);
+  EXPECT_EQ(the_runtime().left_light_calls, 1u);
+  EXPECT_EQ(the_runtime().seen.size(), 1u);  // the second time it is described and waits for its memory
+}
+
+TEST_F(Doors, AnOpaqueLaunchIsNeverLight) {
+  the_runtime().lets_in_light = true;
+  EXPECT_EQ(DOOR(cuLaunchKernel)(next_function({{0, 8}}), 1, 1, 1, 32, 1, 1, 0, kStream, nullptr, nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().entered_light, 0u);
+  EXPECT_TRUE(the_runtime().seen.back().access.opaque);
+}
+
 TEST_F(Doors, TheArenasEndsAreNotPassed) {
   const CUfunction function = next_function({{0, 8}, {8, 8}});
   CUdeviceptr below = kArena - 1;
