@@ -209,10 +209,9 @@ void Admission::note_addresses(const AccessAsk& ask) {
   const GroupIndex from = ours ? state_.units.group_at(ask.ranges[1].address) : kNoGroup;
   if (from == kNoGroup || from == to) return;
   if (state_.groups[from].suspect) {
-    state_.groups[to].await_census(std::make_shared<Judgement>(Judgement{0, true}));
+    state_.groups[to].await_census(state_.new_judgement({0, true}));
   }
-  const std::vector<GroupIndex> held = state_.groups[from].holds;
-  for (const GroupIndex group : held) hold_address(to, state_.groups[group].address);
+  for (const GroupIndex group : state_.groups[from].holds) hold_address(to, state_.groups[group].address);
 }
 
 // `holder` kNoGroup: memory that is not ours, which any kernel may read.
@@ -233,7 +232,7 @@ void Admission::make_suspect(InFlight* access) {
                                  [this](GroupIndex index) { return !state_.groups[index].holds.empty(); });
   const bool always = state_.settings.census == Settings::Census::kAlways;
   if (!always && !given && state_.learned.trusted(access->signature)) return;
-  const auto judgement = std::make_shared<Judgement>(Judgement{access->signature, given});
+  const auto judgement = state_.new_judgement({access->signature, given});
   for (const GroupIndex index : access->groups) {
     if (!state_.groups[index].freed) state_.groups[index].await_census(judgement);
   }

@@ -22,7 +22,7 @@ bool Engine::begin_shortage() {
     record->opaque = true;
     ++state_.opaque_in_flight;
   }
-  const auto unknown = std::make_shared<Judgement>(Judgement{0, true});
+  const auto unknown = state_.new_judgement({0, true});
   for (Group& group : state_.groups) {
     if (census_ && group.exists && !group.freed) group.await_census(unknown);
   }

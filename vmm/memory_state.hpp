@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -171,6 +172,7 @@ struct MemoryState {
   std::condition_variable work;     // the engine has something to do
   bool work_pending = false;
   UnitTable units;
+  std::pmr::unsynchronized_pool_resource judgement_memory;  // they come and go with accesses: used again
   std::deque<Extent> extents;
   std::vector<ExtentIndex> unused_extents;
   std::deque<Group> groups;
@@ -196,6 +198,11 @@ struct MemoryState {
   std::atomic<bool> context_lost{false};  // a sticky error of the context; it answers every call from now on
 
   std::atomic<std::uint64_t> stream_generation{0};  // a stream's handle may mean another one since
+
+  std::shared_ptr<Judgement> new_judgement(const Judgement& judgement) {
+    return std::allocate_shared<Judgement>(std::pmr::polymorphic_allocator<Judgement>(&judgement_memory),
+                                           judgement);
+  }
 
   // For the fast path, without the mutex: everything of the group is in HBM. Nobody's memory is no obstacle.
   [[nodiscard]] bool ready_at(CUdeviceptr pointer) const {

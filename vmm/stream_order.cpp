@@ -23,7 +23,7 @@ StreamIndex StreamOrder::index(CUstream handle, std::uint64_t thread) {
   StreamIndex index = 0;
   if (idle == gone_.end()) {
     index = static_cast<StreamIndex>(streams_.size());
-    streams_.emplace_back();
+    streams_.emplace_back(&marker_memory_);
   } else {
     index = *idle;
     gone_.erase(idle);

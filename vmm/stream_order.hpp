@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +51,8 @@ class StreamOrder {
     Nanoseconds enqueued_at;
   };
   struct Stream {
+    explicit Stream(std::pmr::memory_resource* memory) : markers(memory) {}
+
     CUstream handle = nullptr;
     StreamKind kind = StreamKind::kNormal;
     std::uint64_t thread = 0;  // whose per-thread default stream
@@ -61,7 +64,7 @@ class StreamOrder {
     Nanoseconds last_marker_at;
     std::uint32_t unmarked = 0;  // accesses since the last marker
     Nanoseconds last_completion_at;
-    std::deque<Marker> markers;
+    std::pmr::deque<Marker> markers;
   };
 
   // `thread` names the calling thread; it matters for CU_STREAM_PER_THREAD only.
@@ -115,7 +118,8 @@ class StreamOrder {
   };
 
   std::unordered_map<Key, StreamIndex, KeyHash> by_key_;
-  std::deque<Stream> streams_;  // stable addresses
+  std::pmr::unsynchronized_pool_resource marker_memory_;  // markers come and go with accesses: used again
+  std::deque<Stream> streams_;                            // stable addresses
   std::vector<StreamIndex> gone_;
   std::atomic<std::uint64_t> last_number_{0};
   Nanoseconds longest_seen_;

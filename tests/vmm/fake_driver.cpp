@@ -11,7 +11,7 @@ namespace {
 FakeDriver* the_driver = nullptr;  // the driver's functions carry no context
 }
 
-using Lock = std::lock_guard<std::recursive_mutex>;
+using Lock = FakeDriver::Lock;
 
 // The functions that Driver's members point to.
 struct FakeCalls {

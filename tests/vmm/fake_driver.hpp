@@ -34,6 +34,19 @@ class FakeDriver {
   FakeDriver(const FakeDriver&) = delete;
   FakeDriver& operator=(const FakeDriver&) = delete;
 
+  // Held by every call; how many this thread is in can be asked by who counts what happens outside.
+  class Lock {
+   public:
+    explicit Lock(std::recursive_mutex& mutex) : held_(mutex) { ++depth; }
+    ~Lock() { --depth; }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    inline static thread_local unsigned depth = 0;
+
+   private:
+    const std::lock_guard<std::recursive_mutex> held_;
+  };
+
   [[nodiscard]] const Driver& driver() const { return driver_; }
 
   using Step = std::function<void(FakeDriver&)>;

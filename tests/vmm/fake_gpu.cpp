@@ -6,7 +6,7 @@
 
 namespace tencache::test {
 
-using Lock = std::lock_guard<std::recursive_mutex>;
+using Lock = FakeDriver::Lock;
 
 CUresult FakeDriver::called(const char* name) {
   ++calls_[name];

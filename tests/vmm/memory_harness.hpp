@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <list>
 #include <thread>
@@ -22,8 +23,7 @@ class ByAge final : public vmm::Advisor {
   void extent_destroyed(vmm::ExtentIndex extent) override { order_.remove(extent); }
   void access(const vmm::AdvisedAccess& access) override {
     for (const vmm::ExtentIndex extent : access.will_touch) {
-      order_.remove(extent);
-      order_.push_back(extent);
+      order_.splice(order_.end(), order_, std::find(order_.begin(), order_.end(), extent));
     }
   }
   std::optional<vmm::ExtentIndex> victim(const vmm::MemoryView& view) override {
