@@ -1,24 +1,7 @@
 // The launch path allocates nothing once it has been used: neither while everything fits nor while memory is
 // short and what kernels write is not trusted.
-#include <cstdlib>
-#include <new>
-
+#include "tests/vmm/allocation_count.hpp"
 #include "tests/vmm/memory_harness.hpp"
-
-namespace {
-using tencache::test::FakeDriver;
-thread_local bool counting = false;
-thread_local std::uint64_t allocations = 0;
-}  // namespace
-
-void* operator new(std::size_t size) {
-  if (counting && FakeDriver::Lock::depth == 0) ++allocations;
-  void* memory = std::malloc(size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tencache::test {
 namespace {
