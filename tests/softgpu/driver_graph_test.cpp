@@ -14,6 +14,7 @@ class DriverGraphTest : public DriverTest {
     ASSERT_CUDA(driver(cuGraphCreate)(&graph_, 0));
     words_ = allocate(64);
     ASSERT_CUDA(driver(cuMemsetD32)(words_, 0, 16));
+    ASSERT_CUDA(driver(cuCtxSynchronize)());  // a stream that does not block would not wait for it
   }
   CUdeviceptr word(unsigned index) const { return words_ + 4 * index; }
 
