@@ -195,6 +195,7 @@ void Admission::touch(ExtentIndex index) {
   const ExtentState before = extent.state;
   state_.apply(extent, ExtentEvent::kTouch);
   extent.host_current = false;
+  if (usable_on_host(before)) extent.host_printed = false;  // it may be written where it lies
   if (before == extent.state) return;
   extent.move = 0;
   count(state_.statistics.cancels);

@@ -1,4 +1,4 @@
-// Finds the addresses kept in memory (DESIGN 6, may-touch): a small kernel of ours goes over the blocks of
+// Finds the addresses kept in memory (DESIGN 6, may-touch): the reading kernel goes over the blocks of
 // groups and marks, for each group, the units of the arena that its words point into. Called by the engine
 // alone, on its thread, with the primary context current. Thread rule: one thread. Failure rule: `open` says
 // why it cannot be had; a census that failed answers false and nothing is known then.
@@ -12,6 +12,7 @@
 #include "src/base/status.hpp"
 #include "src/base/units.hpp"
 #include "src/driver/driver.hpp"
+#include "vmm/reading_kernel.hpp"
 
 namespace tencache::vmm {
 
@@ -24,10 +25,9 @@ class Census {
   // A piece of memory to go over, for the group whose findings go to `row`.
   struct Piece {
     std::uint32_t row = 0;
-    CUdeviceptr address = 0;
-    Bytes size;
+    MemoryPiece memory;
   };
-  static Result<Census> open(const Driver& driver, const Arena& arena);
+  static Result<Census> open(const Driver& driver, const ReadingKernel& kernel, const Arena& arena);
   void close();
 
   // How many rows a census may have that looks for the first `units` units of the arena; 0: too many units.
@@ -43,14 +43,14 @@ class Census {
   [[nodiscard]] std::uint64_t units() const { return units_; }
 
  private:
-  Census(const Driver& driver, const Arena& arena) : driver_(&driver), arena_(arena) {}
+  Census(const Driver& driver, const ReadingKernel& kernel, const Arena& arena)
+      : driver_(&driver), kernel_(kernel), arena_(arena) {}
   CUresult make();
-  CUresult launch(const Piece& piece);
+  [[nodiscard]] CUresult launch(const Piece& piece) const;
 
   const Driver* driver_;
+  ReadingKernel kernel_;
   Arena arena_;
-  CUmodule module_ = nullptr;
-  CUfunction function_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent event_ = nullptr;
   CUdeviceptr map_ = 0;             // a byte a unit and row

@@ -6,6 +6,7 @@ Result<Copier> Copier::open(const Driver& driver) {
   Copier copier(driver);
   CUresult result = driver.cuStreamCreate(&copier.out_, CU_STREAM_NON_BLOCKING);
   if (result == CUDA_SUCCESS) result = driver.cuStreamCreate(&copier.in_, CU_STREAM_NON_BLOCKING);
+  if (result == CUDA_SUCCESS) result = driver.cuStreamCreate(&copier.read_, CU_STREAM_NON_BLOCKING);
   if (result != CUDA_SUCCESS) {
     copier.close();
     return Status(StatusCode::kDriverFailed, "the copy streams cannot be made", result);
@@ -14,16 +15,16 @@ Result<Copier> Copier::open(const Driver& driver) {
 }
 
 void Copier::close() {
-  if (out_ != nullptr) driver_->cuStreamDestroy_v2(out_);
-  if (in_ != nullptr) driver_->cuStreamDestroy_v2(in_);
+  for (CUstream* const stream : {&out_, &in_, &read_}) {
+    if (*stream != nullptr) driver_->cuStreamDestroy_v2(*stream);
+    *stream = nullptr;
+  }
   for (const CUevent event : free_events_) driver_->cuEventDestroy_v2(event);
   free_events_.clear();
-  out_ = in_ = nullptr;
 }
 
 void Copier::finish() const {
-  driver_->cuStreamSynchronize(out_);
-  driver_->cuStreamSynchronize(in_);
+  for (const CUstream stream : {out_, in_, read_}) driver_->cuStreamSynchronize(stream);
 }
 
 CUresult Copier::copy(const Block& destination, const Block& source, CUstream stream) const {
@@ -39,8 +40,16 @@ CUresult Copier::copy(const Block& destination, const Block& source, CUstream st
   return driver_->cuMemcpyDtoDAsync_v2(destination.address, source.address, size, stream);
 }
 
-Result<CUevent> Copier::copy_out(const Block& hbm, const Block& host) {
-  return mark(copy(host, hbm, out_), out_);
+// The fingerprint is taken behind the copy: the link does not wait for a kernel.
+Result<CUevent> Copier::copy_out(const Block& hbm, const Block& host, Fingerprints* prints, Taken* taken) {
+  const CUresult copied = copy(host, hbm, out_);
+  if (copied == CUDA_SUCCESS && prints != nullptr) *taken = prints->enqueue(hbm, out_);
+  return mark(copied, out_);
+}
+
+Result<CUevent> Copier::read(const Block& hbm, Fingerprints* prints, Taken* taken) {
+  *taken = prints->enqueue(hbm, read_);
+  return mark(taken->has_value() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY, read_);
 }
 
 Result<CUevent> Copier::copy_in(const Block& host, const Block& hbm) {

@@ -1,4 +1,5 @@
-// The two copy streams of ours, one each way, and the events that tell when a copy is done. Called by the
+// The copy streams of ours, one each way, one on which blocks are only read, and the events that tell when
+// work on them is done. Called by the
 // engine alone, on its thread, with the device's primary context current. Thread rule: one thread. Failure
 // rule: answers the driver's code; nothing has been enqueued then.
 #pragma once
@@ -9,7 +10,7 @@
 
 #include "src/base/status.hpp"
 #include "src/driver/driver.hpp"
-#include "vmm/block_source.hpp"
+#include "vmm/fingerprints.hpp"
 
 namespace tencache::vmm {
 
@@ -20,7 +21,10 @@ class Copier {
   void close();
 
   // Each enqueues its work and an event behind it.
-  Result<CUevent> copy_out(const Block& hbm, const Block& host);
+  // `taken` is the fingerprint's place, for what is read; none where `prints` is null or has none.
+  using Taken = std::optional<Fingerprints::Place>;
+  Result<CUevent> copy_out(const Block& hbm, const Block& host, Fingerprints* prints, Taken* taken);
+  Result<CUevent> read(const Block& hbm, Fingerprints* prints, Taken* taken);
   Result<CUevent> copy_in(const Block& host, const Block& hbm);
   Result<CUevent> zero(const Block& block);
 
@@ -38,6 +42,7 @@ class Copier {
   const Driver* driver_;
   CUstream out_ = nullptr;
   CUstream in_ = nullptr;
+  CUstream read_ = nullptr;
   std::vector<CUevent> free_events_;
   CUresult failure_ = CUDA_SUCCESS;
 };

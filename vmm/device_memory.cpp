@@ -57,21 +57,39 @@ Result<std::unique_ptr<DeviceMemory>> DeviceMemory::open(const Parts& parts, con
   }
   memory->host_ =
       std::make_unique<BlockPool>(std::move(host_source), sizes, settings.host_budget, statistics);
-  std::optional<Census> census;
-  if (settings.census != Settings::Census::kOff) {
-    Result<Census> opened = Census::open(*parts.driver, {windows.arena, settings.small_block});
-    if (opened.ok()) {
-      census = *opened;
-    } else {
-      log::warn("{} (code {}); addresses that kernels write into memory are not followed",
-                opened.status().what(), opened.status().driver_code());
-      memory->state_.settings.census = Settings::Census::kOff;
-    }
-  }
+  const Engine::Readers readers = memory->open_readers();
   memory->engine_ = std::make_unique<Engine>(memory->state_, memory->heap_, *parts.driver, *copier,
                                              Mapper(*parts.driver, parts.device, statistics), *memory->hbm_,
-                                             *memory->host_, census, memory->fast_path_);
+                                             *memory->host_, readers, memory->fast_path_);
   return memory;
+}
+
+Engine::Readers DeviceMemory::open_readers() {
+  Engine::Readers readers;
+  Settings& settings = state_.settings;
+  Result<ReadingKernel> kernel = ReadingKernel::open(*parts_.driver);
+  Status why = kernel.status();
+  if (kernel.ok()) readers.kernel = *kernel;
+  if (kernel.ok() && settings.fingerprints) {
+    const Result<Fingerprints> prints = Fingerprints::open(*parts_.driver, *kernel);
+    if (prints.ok()) readers.prints = *prints;
+    if (!prints.ok()) {
+      log::warn("{} (code {}); what was touched is copied out again each time", prints.status().what(),
+                prints.status().driver_code());
+    }
+  }
+  if (kernel.ok() && settings.census != Settings::Census::kOff) {
+    const Census::Arena arena{state_.units.base(), settings.small_block};
+    const Result<Census> census = Census::open(*parts_.driver, *kernel, arena);
+    if (census.ok()) readers.census = *census;
+    why = census.status();
+  }
+  if (!why.ok()) {
+    log::warn("{} (code {}); addresses that kernels write into memory are not followed", why.what(),
+              why.driver_code());
+    settings.census = Settings::Census::kOff;
+  }
+  return readers;
 }
 
 DeviceMemory::~DeviceMemory() {

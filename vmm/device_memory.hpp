@@ -92,6 +92,7 @@ class DeviceMemory {
   MemoryState& state() { return state_; }
 
  private:
+  Engine::Readers open_readers();
   DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows);
   void run();
   void record_marker(const Use& use, CUstream stream);

@@ -8,7 +8,7 @@
 namespace tencache::vmm {
 
 Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper,
-               BlockPool& hbm, BlockPool& host, std::optional<Census> census, FastPath& fast_path)
+               BlockPool& hbm, BlockPool& host, const Readers& readers, FastPath& fast_path)
     : state_(state),
       heap_(heap),
       driver_(driver),
@@ -16,7 +16,9 @@ Engine::Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copi
       mapper_(mapper),
       hbm_(hbm),
       host_(host),
-      census_(census),
+      reading_kernel_(readers.kernel),
+      census_(readers.census),
+      prints_(readers.prints),
       fast_path_(fast_path) {}
 
 bool Engine::turn() {
@@ -73,11 +75,13 @@ void Engine::retire(const Move& move, bool ok) {
   const bool valid = extent.move == move.id;
   extent.move_in_flight = false;
   if (valid) extent.move = 0;
+  const Fingerprint print = move.print ? prints_->take(*move.print) : Fingerprint();
   if (!ok) log::error("a copy of {} bytes failed; the data stays where it was", extent.size.count());
   switch (move.kind) {
     case MoveKind::kOut:
     case MoveKind::kClean:
-      if (valid) retire_out(extent, move, ok);
+      if (valid && move.compares) retire_compare(extent, move, print, ok);
+      if (valid && !move.compares) retire_out(extent, move, print, ok);
       break;
     case MoveKind::kIn:
       retire_in(extent, move.extent, valid, ok);
@@ -89,9 +93,17 @@ void Engine::retire(const Move& move, bool ok) {
   }
 }
 
-void Engine::retire_out(Extent& extent, const Move& move, bool ok) {
+void Engine::retire_out(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
   if (!ok) return state_.apply(extent, ExtentEvent::kFail);
   count(state_.statistics.bytes_out, extent.size);
+  extent.host_printed = move.print.has_value();
+  extent.host_print = print;
+  if (extent.copies_until_compare > 0) --extent.copies_until_compare;
+  settle_copied(extent, move);
+}
+
+// The host has its bytes.
+void Engine::settle_copied(Extent& extent, const Move& move) {
   extent.host_current = true;
   const bool stays = move.kind == MoveKind::kClean || extent.wanted == turn_;
   if (stays) return state_.apply(extent, ExtentEvent::kCleaned);
@@ -209,14 +221,20 @@ void Engine::settle_release(Extent& extent) {
   if (extent.hbm != nullptr) hbm_.give_back(extent.hbm);
   if (extent.host != nullptr) host_.give_back(extent.host);
   extent.hbm = extent.host = nullptr;
-  extent.host_current = false;
+  extent.host_current = extent.host_printed = false;
 }
 
 // ---- closing
 
+void Engine::close_readers() {
+  if (census_) census_->close();
+  if (prints_) prints_->close();
+  if (reading_kernel_) reading_kernel_->close();
+}
+
 void Engine::close(Context context) {
   if (context == Context::kAlive) copier_.finish();
-  if (context == Context::kAlive && census_) census_->close();
+  if (context == Context::kAlive) close_readers();
   moves_.clear();
   for (Extent& extent : state_.extents) {
     if (extent.mapped) driver_.cuMemUnmap(extent.address, extent.size.count());

@@ -17,8 +17,14 @@ namespace tencache::vmm {
 
 class Engine {
  public:
+  // Who reads memory with kernels of ours; the kernel is theirs and closed with them.
+  struct Readers {
+    std::optional<ReadingKernel> kernel;
+    std::optional<Census> census;
+    std::optional<Fingerprints> prints;
+  };
   Engine(MemoryState& state, Heap& heap, const Driver& driver, Copier copier, Mapper mapper, BlockPool& hbm,
-         BlockPool& host, std::optional<Census> census, FastPath& fast_path);
+         BlockPool& host, const Readers& readers, FastPath& fast_path);
   // True when something moved on: another turn may find more to do at once.
   bool turn();
   // Copies of ours, or work that an access waits for, are under way: look again soon.
@@ -34,7 +40,9 @@ class Engine {
     ExtentIndex extent;
     std::uint64_t id;
     MoveKind kind;
-    CUevent event;
+    bool compares = false;  // kOut, kClean: whether the host has the same bytes; nothing is copied
+    Copier::Taken print = std::nullopt;
+    CUevent event = nullptr;
     Copier::Progress progress = Copier::Progress::kRunning;
   };
   struct Change {
@@ -61,12 +69,20 @@ class Engine {
   [[nodiscard]] std::size_t extents_with_bytes(const Group& group) const;
   std::vector<Census::Piece> pieces_of(const Group& group, std::uint32_t row) const;
 
+  void close_readers();
+
   // Copies that ended.
   bool retire_moves();
   void retire(const Move& move, bool ok);
-  void retire_out(Extent& extent, const Move& move, bool ok);
+  void retire_out(Extent& extent, const Move& move, const Fingerprint& print, bool ok);
+  void settle_copied(Extent& extent, const Move& move);
   void retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok);
   void retire_back(Extent& extent, ExtentIndex index, bool ok);
+
+  // Fingerprints (engine_fingerprints.cpp).
+  [[nodiscard]] bool worth_comparing(const Extent& extent) const;
+  bool start_compare(Lock& lock, ExtentIndex index, MoveKind kind);
+  void retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok);
 
   // Mappings.
   void plan_change(ExtentIndex index, const Block* block);
@@ -108,7 +124,7 @@ class Engine {
   void refresh_views();
   [[nodiscard]] const Block* host_mapping(const Extent& extent) const;
   std::uint64_t begin_move(Extent& extent);
-  void enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const Result<CUevent>& event);
+  void enqueue(Move move, const Result<CUevent>& event);
 
   // Ahead of need (engine_ahead.cpp).
   bool move_ahead(Lock& lock);
@@ -124,7 +140,9 @@ class Engine {
   Mapper mapper_;
   BlockPool& hbm_;
   BlockPool& host_;
+  std::optional<ReadingKernel> reading_kernel_;
   std::optional<Census> census_;
+  std::optional<Fingerprints> prints_;
   FastPath& fast_path_;
   std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;

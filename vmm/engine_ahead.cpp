@@ -55,6 +55,7 @@ bool Engine::clean_ahead(Lock& lock) {
   if (!next || *next >= state_.extents.size()) return false;
   Extent& extent = state_.extents[*next];
   if (extent.host_current || !qualifies(extent)) return false;
+  if (worth_comparing(extent)) return start_compare(lock, *next, MoveKind::kClean);
   if (extent.host == nullptr && host_.available() < extent.size) return false;
   return start_out(lock, *next, MoveKind::kClean);
 }

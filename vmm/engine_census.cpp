@@ -70,7 +70,7 @@ std::vector<Census::Piece> Engine::pieces_of(const Group& group, std::uint32_t r
     const Block* block = extent.hbm != nullptr && usable_in_hbm(extent.state) ? extent.hbm : extent.host;
     if (block == nullptr || block->handle == 0)
       continue;  // detached: what is out was gone over before it left
-    pieces.push_back({row, block->address, extent.size});
+    pieces.push_back({row, {block->address, extent.size}});
   }
   return pieces;
 }

@@ -146,7 +146,7 @@ bool Engine::start_in(Lock& lock, ExtentIndex index) {
   lock.unlock();
   const Result<CUevent> event = copier_.copy_in(host, *block);
   lock.lock();
-  enqueue(index, id, MoveKind::kIn, event);
+  enqueue({index, id, MoveKind::kIn}, event);
   return true;
 }
 
@@ -169,7 +169,7 @@ bool Engine::start_back(Lock& lock, ExtentIndex index, bool on_host) {
   lock.unlock();
   const Result<CUevent> event = copier_.zero(*block);
   lock.lock();
-  enqueue(index, id, on_host ? MoveKind::kBackHost : MoveKind::kBackHbm, event);
+  enqueue({index, id, on_host ? MoveKind::kBackHost : MoveKind::kBackHbm}, event);
   return true;
 }
 
@@ -180,9 +180,9 @@ std::uint64_t Engine::begin_move(Extent& extent) {
 }
 
 // A touch may have made the move void before its copy was even enqueued; it still has to be retired.
-void Engine::enqueue(ExtentIndex index, std::uint64_t id, MoveKind kind, const Result<CUevent>& event) {
-  const Move move{index, id, kind, event.ok() ? *event : nullptr};
+void Engine::enqueue(Move move, const Result<CUevent>& event) {
   if (event.ok()) {
+    move.event = *event;
     moves_.push_back(move);
   } else {
     note(static_cast<CUresult>(event.status().driver_code()));
@@ -330,6 +330,7 @@ bool Engine::put_out(Lock& lock, ExtentIndex index) {
     plan_change(index, host_mapping(extent));
     return true;
   }
+  if (worth_comparing(extent)) return start_compare(lock, index, MoveKind::kOut);
   return start_out(lock, index, MoveKind::kOut);
 }
 
@@ -343,13 +344,15 @@ bool Engine::start_out(Lock& lock, ExtentIndex index, MoveKind kind) {
     if (!qualifies(extent)) return true;  // touched meanwhile: another victim is asked for
   }
   state_.apply(extent, ExtentEvent::kStartOut);
+  extent.host_printed = false;
   const std::uint64_t id = begin_move(extent);
   const Block hbm = *extent.hbm;
   const Block host = *extent.host;
   lock.unlock();
-  const Result<CUevent> event = copier_.copy_out(hbm, host);
+  Move move{index, id, kind};
+  const Result<CUevent> event = copier_.copy_out(hbm, host, prints_ ? &*prints_ : nullptr, &move.print);
   lock.lock();
-  enqueue(index, id, kind, event);
+  enqueue(move, event);
   return true;
 }
 
@@ -376,7 +379,7 @@ bool Engine::strip_host_copy(Bytes size) {
   if (found == nullptr) return false;
   host_.give_back(found->host);
   found->host = nullptr;
-  found->host_current = false;
+  found->host_current = found->host_printed = false;
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include "vmm/advisor.hpp"
 #include "vmm/block_pool.hpp"
 #include "vmm/extent_state.hpp"
+#include "vmm/fingerprint.hpp"
 #include "vmm/stream_order.hpp"
 #include "vmm/unit_table.hpp"
 
@@ -31,6 +32,7 @@ struct Settings {
   Bytes small_block;  // a power of two, the granularity or a multiple
   Bytes large_block;  // a power of two, >= small_block
   bool detached = false;
+  bool fingerprints = true;
   bool kernels_run_from_host = true;  // mapped mode; not where the device ends kernels that take long
   bool report_all_tiers = false;
   enum class Census : std::uint8_t { kLearn, kAlways, kOff };
@@ -47,11 +49,15 @@ struct Extent {
   ExtentState state = ExtentState::kAbsent;
   Block* hbm = nullptr;
   Block* host = nullptr;
-  bool host_current = false;    // resident, and `host` has the same bytes
-  bool move_in_flight = false;  // a copy of ours reads or writes one of its blocks, valid or void
-  bool mapped = false;          // something is mapped at `address`
-  std::uint64_t move = 0;       // the move that is valid now; 0: none, or void
-  std::uint64_t wanted = 0;     // the engine's turn in which the access being served needed it in HBM
+  bool host_current = false;  // resident, and `host` has the same bytes
+  bool host_printed = false;  // `host_print` is that of the bytes of `host`
+  Fingerprint host_print = {};
+  std::uint8_t compares_failed = 0;       // in a row: its bytes had changed
+  std::uint8_t copies_until_compare = 0;  // what changes every time is not compared every time
+  bool move_in_flight = false;            // a copy of ours reads or writes one of its blocks, valid or void
+  bool mapped = false;                    // something is mapped at `address`
+  std::uint64_t move = 0;                 // the move that is valid now; 0: none, or void
+  std::uint64_t wanted = 0;  // the engine's turn in which the access being served needed it in HBM
 };
 
 // One allocation of the program.

@@ -91,6 +91,7 @@ Result<vmm::Settings> settings_of(const DeviceParts& parts, CUdevice device, Byt
       !has_attribute(*parts.driver, device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT);
   settings.run_ahead = options.run_ahead;
   settings.census = census_of(options.census);
+  settings.fingerprints = options.fingerprints;
   return settings;
 }
 

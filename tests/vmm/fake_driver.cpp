@@ -293,7 +293,9 @@ struct FakeCalls {
     return CUDA_SUCCESS;
   }
   static CUresult unload(CUmodule) { return CUDA_SUCCESS; }
-  static CUresult allocate(CUdeviceptr* address, std::size_t size) {
+  static CUresult allocate(CUdeviceptr* address, std::size_t asked) {
+    const std::size_t granularity = self().limits_.granularity;
+    const std::size_t size = (asked + granularity - 1) / granularity * granularity;
     CUmemAllocationProp prop{};
     prop.location.type = CU_MEM_LOCATION_TYPE_HOST;  // outside the HBM of the test
     CUmemGenericAllocationHandle handle = 0;
@@ -306,31 +308,28 @@ struct FakeCalls {
   static CUresult launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                          CUstream stream, void** parameters, void**) {
     const auto word = [&](int i) { return *static_cast<std::uint64_t*>(parameters[i]); };
-    const std::uint64_t address = word(0), words = word(1), base = word(2), size = word(3), map = word(5);
-    const unsigned shift = *static_cast<std::uint32_t*>(parameters[4]);
+    const FakeDriver::Reading reading{word(0),
+                                      word(1),
+                                      word(2),
+                                      word(3),
+                                      *static_cast<std::uint32_t*>(parameters[4]),
+                                      word(5),
+                                      {word(6), word(7)},
+                                      *static_cast<vmm::Fingerprint**>(parameters[9])};
     FakeDriver& fake = self();
     const Lock lock(fake.mutex_);
-    fake.push(stream, {[=](FakeDriver& gpu) {
-                for (std::uint64_t i = 0; i < words; ++i) {
-                  std::uint64_t value = 0;
-                  const unsigned char* bytes = gpu.translate(address + i * 8, 8);
-                  if (bytes == nullptr) return;
-                  std::memcpy(&value, bytes, sizeof value);
-                  if (value - base >= size) continue;
-                  if (unsigned char* mark = gpu.translate(map + ((value - base) >> shift), 1)) *mark = 1;
-                }
-              }});
+    fake.push(stream, {[reading](FakeDriver& gpu) { gpu.read(reading); }});
     return CUDA_SUCCESS;
   }
-  static CUresult fill_now(CUdeviceptr to, unsigned char value, std::size_t count) {
-    const CUresult result = fill(to, value, count, CU_STREAM_LEGACY);
+  static CUresult done(CUresult enqueued) {
     self().run_all(CU_STREAM_LEGACY);
-    return result;
+    return enqueued;
+  }
+  static CUresult fill_now(CUdeviceptr to, unsigned char value, std::size_t count) {
+    return done(fill(to, value, count, CU_STREAM_LEGACY));
   }
   static CUresult read_now(void* to, CUdeviceptr from, std::size_t size) {
-    const CUresult result = device_to_host(to, from, size, CU_STREAM_LEGACY);
-    self().run_all(CU_STREAM_LEGACY);
-    return result;
+    return done(device_to_host(to, from, size, CU_STREAM_LEGACY));
   }
 };
 

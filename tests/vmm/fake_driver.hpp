@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "src/driver/driver.hpp"
+#include "vmm/fingerprint.hpp"
 
 namespace tencache::test {
 
@@ -106,6 +107,13 @@ class FakeDriver {
   CUresult called(const char* name);
   unsigned char* translate(CUdeviceptr address, std::size_t size);
   void fault(const std::string& why);
+  // What the reading kernel is given, and what it does.
+  struct Reading {
+    std::uint64_t address, words, base, size, shift, map;
+    vmm::Fingerprint::Seeds seeds;
+    vmm::Fingerprint* result;
+  };
+  void read(const Reading& reading);
   void push(CUstream stream, std::vector<Step> steps);
   Stream& stream_at(CUstream stream);
   void some_progress();

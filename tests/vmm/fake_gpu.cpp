@@ -168,4 +168,18 @@ std::size_t FakeDriver::hbm_created() {
   return hbm_created_;
 }
 
+void FakeDriver::read(const Reading& reading) {
+  vmm::Fingerprint sums;
+  for (std::uint64_t i = 0; i < reading.words; ++i) {
+    std::uint64_t word = 0;
+    const unsigned char* bytes = translate(reading.address + i * sizeof word, sizeof word);
+    if (bytes == nullptr) return;
+    std::memcpy(&word, bytes, sizeof word);
+    sums.add(reading.seeds, i, word);
+    if (word - reading.base >= reading.size) continue;
+    if (unsigned char* mark = translate(reading.map + ((word - reading.base) >> reading.shift), 1)) *mark = 1;
+  }
+  if (reading.result != nullptr) *reading.result = sums;
+}
+
 }  // namespace tencache::test

@@ -61,7 +61,7 @@ class TestClock final : public Clock {
 
 struct Machine {
   explicit Machine(bool detached, std::uint64_t hbm_pages = 16, std::uint64_t seed = 0, bool threaded = false,
-                   vmm::Settings::Census census = vmm::Settings::Census::kLearn)
+                   vmm::Settings::Census census = vmm::Settings::Census::kLearn, bool fingerprints = true)
       : fake({.hbm = 4 * kPage * hbm_pages, .granularity = kPage, .host_vmm = true, .seed = seed}) {
     settings.hbm_budget = Bytes(kPage * hbm_pages);
     settings.host_budget = Bytes(kPage * 256);
@@ -69,6 +69,7 @@ struct Machine {
     settings.large_block = Bytes(4 * kPage);
     settings.detached = detached;
     settings.census = census;
+    settings.fingerprints = fingerprints;
     const auto arena = vmm::reserve_range(fake.driver(), 1_GiB, 1_GiB);
     const auto aliases = vmm::reserve_range(fake.driver(), 64_MiB, 64_MiB);
     const vmm::DeviceMemory::Parts parts{&fake.driver(), &clock, &statistics, &advisor, 0, nullptr};

@@ -1,0 +1,47 @@
+// What was not written since its last copy need not be copied again: an access makes its extents suspect, a
+// fingerprint that equals the copy's clears them (DESIGN 7). It reads at the speed of HBM, a copy goes over
+// the link.
+#include <algorithm>
+
+#include "vmm/engine.hpp"
+
+namespace tencache::vmm {
+
+namespace {
+constexpr std::uint8_t kMostCompares = 4;  // failed in a row that count
+}
+
+bool Engine::worth_comparing(const Extent& extent) const {
+  return prints_ && extent.host_printed && extent.copies_until_compare == 0;
+}
+
+// As a copy out, to the states as well: a touch makes it void.
+bool Engine::start_compare(Lock& lock, ExtentIndex index, MoveKind kind) {
+  Extent& extent = state_.extents[index];
+  state_.apply(extent, ExtentEvent::kStartOut);
+  const std::uint64_t id = begin_move(extent);
+  const Block hbm = *extent.hbm;
+  lock.unlock();
+  Move move{index, id, kind, true};
+  const Result<CUevent> event = copier_.read(hbm, &*prints_, &move.print);
+  lock.lock();
+  enqueue(move, event);
+  return true;
+}
+
+// Written to: it stays, and is copied the next time.
+void Engine::retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
+  if (!ok || print != extent.host_print) {
+    extent.compares_failed = std::min<std::uint8_t>(extent.compares_failed + 1, kMostCompares);
+    extent.copies_until_compare = static_cast<std::uint8_t>((1u << extent.compares_failed) - 1);
+    return state_.apply(extent, ExtentEvent::kFail);
+  }
+  extent.compares_failed = 0;
+  count(state_.statistics.found_unchanged, extent.size);
+  settle_copied(extent, move);
+  if (extent.state != ExtentState::kChangingOut) return;
+  count(state_.statistics.clean_drops);
+  count(state_.statistics.dropped_clean, extent.size);
+}
+
+}  // namespace tencache::vmm
