@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned kThreads = 128;  // whole warps
 constexpr unsigned kMostBlocks = 512;
+constexpr unsigned kWordsPerThread = 32;  // at least: what a thread does once is spread over them
 
 // for (i = thread; i < words; i += threads) {
 //   w = p[i]; if (w - base < size) map[(w - base) >> shift] = 1;
@@ -167,7 +168,9 @@ CUresult ReadingKernel::launch(const MemoryPiece& piece, const Search& search, c
   Fingerprint* result = print.result;
   void* parameters[] = {&address, &words,       &base,         &size, &shift,
                         &map,     &seeds.place, &seeds.second, &sums, &result};
-  const std::uint64_t blocks = std::clamp<std::uint64_t>((words + kThreads - 1) / kThreads, 1, kMostBlocks);
+  constexpr std::uint64_t kWordsPerBlock = kThreads * kWordsPerThread;
+  const std::uint64_t blocks =
+      std::clamp<std::uint64_t>((words + kWordsPerBlock - 1) / kWordsPerBlock, 1, kMostBlocks);
   return driver_->cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, kThreads, 1, 1, 0, stream,
                                  parameters, nullptr);
 }
