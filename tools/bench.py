@@ -63,6 +63,12 @@ def launch_added(bench):
                              for _ in range(bench.pairs))
 
 
+def graph_launch(bench, what):
+    command = (bench.case("graph_launch"), bench.times(1000, 32), bench.preload)
+    return statistics.median(bench.answers(*command, SOFTGPU_CALL_COSTS="real")[f"graph_launch.{what}"]
+                             for _ in range(bench.pairs))
+
+
 def allocation_pair(bench):
     command = (bench.case("allocate"), bench.times(200000, 2000))
     return statistics.median(bench.answers(*command, preload=True)["alloc.pair"] for _ in range(bench.pairs))
@@ -126,6 +132,8 @@ def lane_instructions(bench):
 # Figure, unit, aim, whether less is better, how it is measured.
 FIGURES = [
     ("launch.added_ns", "ns", 100, True, launch_added),
+    ("graph_launch.added_ns", "ns", 1000, True, lambda bench: graph_launch(bench, "added")),
+    ("graph_launch.per_node_ns", "ns", 20, True, lambda bench: graph_launch(bench, "per_node")),
     ("alloc.pair_ns", "ns", 500, True, allocation_pair),
     ("alloc.vmm_calls_per_step", "calls", 0, True, vmm_calls_per_step),
     ("exec.added_us", "us", 700, True, exec_added),

@@ -72,6 +72,14 @@ class DeviceMemory {
   void hold_markers(CUstream stream, std::uint64_t thread);
   void release_markers();
 
+  // Its address was handed to hardware, another process or a library: the allocation there comes into HBM and
+  // stays where it is until it is freed. False: HBM cannot hold it, or not soon enough (DESIGN 6.4).
+  bool freeze(CUdeviceptr address, std::uint64_t thread);
+  // A descriptor names the allocation there, so that every kernel may touch it until it is let go, as often
+  // as it was held.
+  void hold(CUdeviceptr address);
+  void let_go(CUdeviceptr address);
+
   // Lowers the HBM budget by `by` and waits, at most `limit`, for blocks to go back to the driver.
   bool give_back_to_driver(Bytes by, Nanoseconds limit);
 

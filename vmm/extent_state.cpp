@@ -6,16 +6,15 @@
 namespace tencache::vmm {
 
 const char* name(ExtentState state) {
-  static constexpr std::array kNames{"absent", "backing",  "resident",    "leaving",   "changing-out",
-                                     "out",    "arriving", "changing-in", "releasing", "frozen"};
+  static constexpr std::array kNames{"absent", "backing",  "resident",    "leaving",  "changing-out",
+                                     "out",    "arriving", "changing-in", "releasing"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
 const char* name(ExtentEvent event) {
-  static constexpr std::array kNames{"back",        "backed-hbm", "backed-host", "start-out",
-                                     "touch",       "cleaned",    "copied-out",  "drop-clean",
-                                     "changed-out", "start-in",   "copied-in",   "changed-in",
-                                     "release",     "released",   "freeze",      "fail"};
+  static constexpr std::array kNames{"back",      "backed-hbm", "backed-host", "start-out",   "touch",
+                                     "cleaned",   "copied-out", "drop-clean",  "changed-out", "start-in",
+                                     "copied-in", "changed-in", "release",     "released",    "fail"};
   return kNames[static_cast<std::size_t>(event)];
 }
 

@@ -20,7 +20,6 @@ enum class ExtentState : std::uint8_t {
   kArriving,     // copy to HBM under way, mapping as in kOut
   kChangingIn,   // no access is let in: mapping on its way from the host to HBM
   kReleasing,    // bytes are given up, mapping being taken away
-  kFrozen,       // in HBM for good
 };
 
 enum class ExtentEvent : std::uint8_t {
@@ -38,7 +37,6 @@ enum class ExtentEvent : std::uint8_t {
   kChangedIn,   // mapping done
   kRelease,     // the program has freed it
   kReleased,    // mapping taken away
-  kFreeze,      // its address was handed to hardware or to another process
   kFail,        // the driver refused; the bytes stay where they were
 };
 
@@ -58,7 +56,6 @@ inline constexpr std::array kTransitions{
     Transition{ExtentState::kResident, ExtentEvent::kStartOut, ExtentState::kLeaving},
     Transition{ExtentState::kResident, ExtentEvent::kDropClean, ExtentState::kChangingOut},
     Transition{ExtentState::kResident, ExtentEvent::kRelease, ExtentState::kReleasing},
-    Transition{ExtentState::kResident, ExtentEvent::kFreeze, ExtentState::kFrozen},
     Transition{ExtentState::kLeaving, ExtentEvent::kTouch, ExtentState::kResident},
     Transition{ExtentState::kLeaving, ExtentEvent::kCleaned, ExtentState::kResident},
     Transition{ExtentState::kLeaving, ExtentEvent::kCopiedOut, ExtentState::kChangingOut},
@@ -74,8 +71,6 @@ inline constexpr std::array kTransitions{
     Transition{ExtentState::kChangingIn, ExtentEvent::kChangedIn, ExtentState::kResident},
     Transition{ExtentState::kChangingIn, ExtentEvent::kFail, ExtentState::kOut},
     Transition{ExtentState::kReleasing, ExtentEvent::kReleased, ExtentState::kAbsent},
-    Transition{ExtentState::kFrozen, ExtentEvent::kTouch, ExtentState::kFrozen},
-    Transition{ExtentState::kFrozen, ExtentEvent::kRelease, ExtentState::kReleasing},
 };
 
 constexpr std::optional<ExtentState> next_state(ExtentState from, ExtentEvent event) {
@@ -93,7 +88,7 @@ constexpr std::optional<ExtentState> next_state(ExtentState from, ExtentEvent ev
 
 // Mapped from HBM, so a copy or kernel may be given its address now.
 constexpr bool usable_in_hbm(ExtentState state) {
-  return state == ExtentState::kResident || state == ExtentState::kLeaving || state == ExtentState::kFrozen;
+  return state == ExtentState::kResident || state == ExtentState::kLeaving;
 }
 // Bytes on the host and not being remapped: in mapped mode a kernel may be given its address now.
 constexpr bool usable_on_host(ExtentState state) {

@@ -192,6 +192,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   free_list(group).push_back(freed);
   if (group.live_slots > 0) return;
   group.freed = true;
+  group.frozen = false;
   if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);
   group.forget_writers();

@@ -80,8 +80,8 @@ struct Judgement {
 // It is the unit of may-touch.
 struct Group {
   bool exists = false;
-  bool freed = false;  // nobody's; kept with its address (and blocks) for the next ask of its size
-  bool frozen = false;
+  bool freed = false;   // nobody's; kept with its address (and blocks) for the next ask of its size
+  bool frozen = false;  // stays in HBM, where it is, until it is freed
   CUdeviceptr address = 0;
   Bytes size;       // of all extents
   Bytes slot_size;  // size for a large allocation
@@ -196,6 +196,7 @@ struct MemoryState {
   bool marking = false;            // the engine holds a stream's handle: the stream may not be destroyed
   Learned learned;
   std::vector<GroupIndex> held_by_all;    // their addresses lie in memory that is not ours
+  std::vector<GroupIndex> described;      // by descriptors, each as often as it was held
   bool short_of_memory = false;           // something has had to leave: markers are recorded behind accesses
   std::uint32_t held = 0;                 // accesses held by the run-ahead limit
   Nanoseconds last_progress;              // when work of the program was last seen to end

@@ -77,7 +77,7 @@ namespace tencache::doors::handlers {
 
 
 def has_door(entry):
-    return entry.handling not in ("count", *hooks.PASSES)
+    return entry.handling not in ("count", "refused", *hooks.PASSES)
 
 
 def sorted_entries(entries):
@@ -108,7 +108,7 @@ def _wrapper(entry, signature):
 
 def _row(entry):
     door = f"reinterpret_cast<void*>(&doors::{entry.symbol})" if has_door(entry) else "nullptr"
-    kind = {**dict.fromkeys(hooks.ENQUEUES, "Retry"), **dict.fromkeys(hooks.PASSES, "Pass")}.get(
+    kind = {**dict.fromkeys(hooks.ENQUEUES, "Retry"), **dict.fromkeys(hooks.PASSES, "Pass"), "refused": "Count"}.get(
         entry.handling, entry.handling.capitalize())
     return f'    {{"{entry.symbol}", "{entry.klass}", Handling::k{kind}, {door}}},'
 

@@ -21,6 +21,8 @@ OUTPUTS = {
     "version-script": emit_doors.emit_version_script,
     "assembly": emit_doors.emit_assembly,
     "coverage": emit_coverage.emit_coverage,
+    "families": emit_coverage.emit_families,
+    "families-header": emit_coverage.emit_families_header,
     "softgpu-header": emit_softgpu.emit_header,
     "softgpu-source": None,
     "stub-source": None,

@@ -6,13 +6,13 @@ import re
 # The handlings that only tell the runtime what is enqueued: kind of access, and whether it may touch anything.
 ENQUEUES = {
     "enqueue": ("kOther", "false"),
-    "enqueue-opaque": ("kOther", "true"),
+    "launch-opaque": ("kLaunch", "true"),
     "host-function": ("kHostFunction", "false"),
     "stream-wait": ("kStreamWait", "false"),
 }
 # Straight on to the driver, not counted.
 PASSES = ("read-later", "pass")
-HANDLINGS = ("door", *ENQUEUES, "retry", "count", *PASSES)
+HANDLINGS = ("door", *ENQUEUES, "retry", "count", "refused", *PASSES)
 PASS_CLASSES = ("GRAPH-PASS", "STREAM-PASS", "CONTEXT-PASS", "MODULE-PASS", "PASS")
 
 

@@ -304,6 +304,19 @@ void RuntimeImpl::left_light(Passage passage) noexcept {
   static_cast<vmm::DeviceMemory*>(passage.memory)->left_fast();
 }
 
+bool RuntimeImpl::freeze(CUdeviceptr address) noexcept {
+  ManagedDevice* device = device_at(address);
+  return device == nullptr || device->memory->freeze(address, this_thread());
+}
+
+void RuntimeImpl::hold(CUdeviceptr address) noexcept {
+  if (ManagedDevice* device = device_at(address)) device->memory->hold(address);
+}
+
+void RuntimeImpl::let_go(CUdeviceptr address) noexcept {
+  if (ManagedDevice* device = device_at(address)) device->memory->let_go(address);
+}
+
 bool RuntimeImpl::make_room_for_pass_through() noexcept {
   ManagedDevice* device = current_device(false);
   if (device == nullptr) return false;
@@ -323,15 +336,28 @@ void RuntimeImpl::stream_about_to_be_destroyed(CUstream stream) noexcept {
   if (ManagedDevice* device = current_device(false)) device->memory->stream_about_to_be_destroyed(stream);
 }
 
+namespace {
+
+// Of the call this thread is in: a device may be opened or reset by another thread meanwhile.
+std::vector<vmm::DeviceMemory*>& held_markers() {
+  thread_local std::vector<vmm::DeviceMemory*> held;
+  return held;
+}
+
+}  // namespace
+
 void RuntimeImpl::capture_begins(Stream stream) noexcept {
-  for (Slot& slot : slots_)
-    if (ManagedDevice* device = slot.managed.load())
-      device->memory->hold_markers(stream.handle, this_thread());
+  for (Slot& slot : slots_) {
+    ManagedDevice* device = slot.managed.load();
+    if (device == nullptr) continue;
+    device->memory->hold_markers(stream.handle, this_thread());
+    held_markers().push_back(device->memory.get());
+  }
 }
 
 void RuntimeImpl::capture_has_begun() noexcept {
-  for (Slot& slot : slots_)
-    if (ManagedDevice* device = slot.managed.load()) device->memory->release_markers();
+  for (vmm::DeviceMemory* memory : held_markers()) memory->release_markers();
+  held_markers().clear();
 }
 
 void RuntimeImpl::primary_context_reset(CUdevice device) noexcept {

@@ -109,6 +109,14 @@ class Runtime {
   virtual Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept = 0;
   virtual void left_light(Passage passage) noexcept = 0;
 
+  // The address is about to be handed to hardware, another process or a library: its allocation comes into
+  // HBM and stays where it is until it is freed. False: it could not.
+  virtual bool freeze(CUdeviceptr address) noexcept = 0;
+  // A descriptor names the address: every kernel may touch its allocation until it is let go, as often as it
+  // was held.
+  virtual void hold(CUdeviceptr address) noexcept = 0;
+  virtual void let_go(CUdeviceptr address) noexcept = 0;
+
   // A call that was passed through failed with CUDA_ERROR_OUT_OF_MEMORY: true when room was made and one
   // retry is due.
   virtual bool make_room_for_pass_through() noexcept = 0;

@@ -26,6 +26,9 @@ class RuntimeImpl final : public Runtime {
   void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept override;
   Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept override;
   void left_light(Passage passage) noexcept override;
+  bool freeze(CUdeviceptr address) noexcept override;
+  void hold(CUdeviceptr address) noexcept override;
+  void let_go(CUdeviceptr address) noexcept override;
   bool make_room_for_pass_through() noexcept override;
   void stream_synchronized(Stream stream) noexcept override;
   void context_synchronized() noexcept override;

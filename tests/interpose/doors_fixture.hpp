@@ -66,6 +66,12 @@ class RecordingRuntime final : public runtime::Runtime {
     return {lets_in_light ? this : nullptr};
   }
   void left_light(runtime::Passage) noexcept override { ++left_light_calls; }
+  bool freeze(CUdeviceptr address) noexcept override {
+    frozen.push_back(address);
+    return can_freeze;
+  }
+  void hold(CUdeviceptr address) noexcept override { held.push_back(address); }
+  void let_go(CUdeviceptr address) noexcept override { let_go_of.push_back(address); }
   bool make_room_for_pass_through() noexcept override {
     inside_at_room = entered_light - left_light_calls;
     ++rooms_made;
@@ -109,6 +115,10 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<CUstream> destroyed;
   std::vector<CUdevice> reset;
   std::vector<CUstream> captured;
+  std::vector<CUdeviceptr> frozen;
+  std::vector<CUdeviceptr> held;
+  std::vector<CUdeviceptr> let_go_of;
+  bool can_freeze = true;
   unsigned captures_begun = 0;
   unsigned freed_in_capture = 0;
   std::function<void(const runtime::Access&)> on_before;

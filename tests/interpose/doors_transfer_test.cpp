@@ -351,8 +351,9 @@ TEST_F(Doors, WhatIsOnlyOrderedIsToldByKind) {
   DOOR(cuStreamWaitValue32_v2)(kStream, 0, 0, 0);
   EXPECT_EQ(last().kind, AccessKind::kStreamWait);
   EXPECT_EQ(last().stream.handle, kStream);
-  DOOR(cuMemcpyBatchAsync_v2)(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, kStream);
-  EXPECT_EQ(last().kind, AccessKind::kOther);
+  DOOR(cuLaunchGridAsync)(nullptr, 1, 1, kStream);
+  EXPECT_EQ(last().kind, AccessKind::kLaunch);
+  EXPECT_EQ(last().stream.handle, kStream);
   EXPECT_TRUE(last().opaque);
   EXPECT_EQ(the_runtime().tickets.size(), 4u);
 }

@@ -230,6 +230,30 @@ TEST_P(RuntimeTest, ACopyOnFreedMemoryIsRefused) {
   EXPECT_EQ(copy(a, host, true), CUDA_ERROR_INVALID_VALUE);
 }
 
+// Another thread opens the device while a stream is about to enter a capture. Its markers are not held then
+// for good, or what runs on the stream would never be seen to end and nothing could leave.
+TEST_P(RuntimeTest, ADeviceOpenedWhileACaptureBeginsIsMarkedAfterwards) {
+  runtime->capture_begins({stream});
+  const CUdeviceptr a = allocate(kHbm / 2);
+  runtime->capture_has_begun();
+  const std::array pointers{a};
+  runtime::Access kernel{};
+  kernel.kind = AccessKind::kLaunch;
+  kernel.stream = {stream};
+  kernel.pointers = pointers;
+  const runtime::Admission admission = runtime->before(kernel);
+  ASSERT_TRUE(admission.forward);
+  fake.launch(stream, {[a](FakeDriver& gpu) { gpu.store(a, 5); }});
+  runtime->after(kernel, admission.ticket, CUDA_SUCCESS);
+  const CUdeviceptr b = allocate(kHbm);
+  std::vector<unsigned char> sent(kPage, 3);
+  for (std::uint64_t at = 0; at < kHbm; at += kPage) ASSERT_EQ(copy(b + at, sent, true), CUDA_SUCCESS);
+  std::vector<unsigned char> received(4);
+  ASSERT_EQ(copy(a, received, false), CUDA_SUCCESS);
+  fake.run_everything();
+  EXPECT_EQ(received, (std::vector<unsigned char>{5, 0, 0, 0}));
+}
+
 // Rule 4 for copies: HBM is full of what a kernel holds that spins on what the copy brings.
 TEST(RuntimeProgressTest, ACopyThatASpinningKernelWaitsFor) {
   FakeDriver fake({.hbm = 4 * kHbm});

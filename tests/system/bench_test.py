@@ -26,9 +26,15 @@ def a_figure_has_value_unit_and_aim():
 
 
 def what_a_launch_costs_more_is_measured_in_one_process():
-    run, figures = bench(BUILD, "launch")
+    run, figures = bench(BUILD, "launch.")
     assert run.returncode == 0, run.stdout + run.stderr
     assert figures["launch.added_ns"]["unit"] == "ns"
+
+
+def a_graphs_launch_is_measured_whole_and_by_the_node():
+    run, figures = bench(BUILD, "graph_launch")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert list(figures) == ["graph_launch.added_ns", "graph_launch.per_node_ns"]
 
 
 def what_cannot_be_measured_is_no_figure():
@@ -39,6 +45,7 @@ def what_cannot_be_measured_is_no_figure():
 
 
 TESTS = [a_figure_has_value_unit_and_aim, what_a_launch_costs_more_is_measured_in_one_process,
+         a_graphs_launch_is_measured_whole_and_by_the_node,
          what_cannot_be_measured_is_no_figure]
 
 

@@ -122,6 +122,15 @@ def doctor_answers_in_json(tencache):
     assert checks["ldconfig trap"]["level"] == "OK"
 
 
+def doctor_counts_the_doors(tencache):
+    answer = tencache("doctor", "--doors")
+    rows = [line.rsplit(None, 3) for line in answer.stdout.splitlines()[1:]]
+    sums = [sum(int(row[column]) for row in rows[:-1]) for column in (1, 2, 3)]
+    assert answer.returncode == 0
+    assert list(map(int, rows[-1][1:])) == sums
+    assert sum(sums) == 637
+
+
 def doctor_finds_a_link_made_by_ldconfig(tencache):
     link = tencache.library.parent / "libcuda.so.1"
     link.symlink_to("libtencache.so")
@@ -170,6 +179,7 @@ TESTS = [
     options_page_is_the_table,
     options_say_where_a_value_is_from,
     doctor_answers_in_json,
+    doctor_counts_the_doors,
     doctor_finds_a_link_made_by_ldconfig,
     doctor_names_other_preloads,
     doctor_is_content_on_softgpu,

@@ -19,6 +19,8 @@ using Stream = void*;
 using Event = void*;
 using Module = void*;
 using Function = void*;
+using Graph = void*;
+using GraphExec = void*;
 
 enum LocationType : int { kDevice = 1, kHost = 2, kHostNuma = 3 };
 struct Location {
@@ -48,6 +50,7 @@ inline constexpr int kGranularityBest = 1;   // CU_MEM_ALLOC_GRANULARITY_RECOMME
 inline constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kNoTiming = 2;     // CU_EVENT_DISABLE_TIMING
 inline constexpr unsigned kWaitAtLeast = 0;  // CU_STREAM_WAIT_VALUE_GEQ
+inline constexpr int kCaptureRelaxed = 2;    // CU_STREAM_CAPTURE_MODE_RELAXED
 inline constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 inline constexpr int kCapabilityMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 inline constexpr int kCapabilityMinor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
@@ -72,6 +75,10 @@ inline constexpr int kHostNumaId = 134;      // CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID
   X(cuModuleGetFunction, (Function*, Module, const char*))                                                   \
   X(cuLaunchKernel, (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
                      void**, void**))                                                                        \
+  X(cuStreamBeginCapture_v2, (Stream, int))                                                                  \
+  X(cuStreamEndCapture, (Stream, Graph*))                                                                    \
+  X(cuGraphInstantiateWithFlags, (GraphExec*, Graph, unsigned long long))                                    \
+  X(cuGraphLaunch, (GraphExec, Stream))                                                                      \
   X(cuStreamCreate, (Stream*, unsigned))                                                                     \
   X(cuStreamDestroy_v2, (Stream))                                                                            \
   X(cuStreamSynchronize, (Stream))                                                                           \

@@ -10,8 +10,8 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"run", "run [options] [--] program [arguments]", "run a program with more memory than its GPU has", run},
-    {"doctor", "doctor [--json]", "check what this machine can do, and say how to mend what it cannot",
-     doctor},
+    {"doctor", "doctor [--json|--doors]",
+     "check what this machine can do, and say how to mend what it cannot", doctor},
     {"options", "options [--markdown]", "every option, its value now and its help", options},
     {"simulate", "simulate TRACE --hbm BYTES --h2d RATE --d2h RATE",
      "run a recorded step under every policy, and the bound beside them", simulate},

@@ -8,6 +8,7 @@
 
 #include "tools/tencache/command.hpp"
 #include "tools/tencache/doctor/check.hpp"
+#include "tools/tencache/doctor/doors.hpp"
 
 namespace tencache::command {
 namespace {
@@ -58,9 +59,13 @@ void print_text(const std::vector<Answer>& answers) {
 }  // namespace
 
 int doctor(Arguments arguments) {
-  const bool json = arguments.size() == 1 && std::strcmp(arguments.front(), "--json") == 0;
+  const auto is = [&](const char* word) {
+    return arguments.size() == 1 && std::strcmp(arguments.front(), word) == 0;
+  };
+  if (is("--doors")) return tencache::doctor::print_doors();
+  const bool json = is("--json");
   if (!arguments.empty() && !json) {
-    fmt::print(stderr, "tencache: doctor takes --json or nothing\n");
+    fmt::print(stderr, "tencache: doctor takes --json, --doors or nothing\n");
     return kWrongUse;
   }
   const std::vector<Answer> answers = ask_all();

@@ -1,0 +1,45 @@
+// Memory that is tied to its place or to every kernel: frozen, or named by a descriptor.
+#include <algorithm>
+
+#include "vmm/device_memory.hpp"
+
+namespace tencache::vmm {
+
+bool DeviceMemory::freeze(CUdeviceptr address, std::uint64_t thread) {
+  AccessAsk ask;
+  ask.stream = CU_STREAM_LEGACY;
+  ask.thread = thread;
+  ask.enqueues = false;
+  ask.may_use_aliases = true;
+  {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    if (heap_.find(address).allocation == nullptr) return true;
+    const Group& group = state_.groups[state_.units.group_at(address)];
+    if (group.frozen) return true;
+    ask.ranges[0] = {group.address, group.size};
+  }
+  const Result<InFlight*> admitted = admission_.admit(ask);
+  if (!admitted.ok()) return false;
+  const bool all_in_hbm = !(*admitted)->from_host;
+  if (all_in_hbm) {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    for (const GroupIndex group : (*admitted)->groups) state_.groups[group].frozen = true;
+  }
+  leave(*admitted, ask.stream);
+  return all_in_hbm;
+}
+
+void DeviceMemory::hold(CUdeviceptr address) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  if (heap_.find(address).allocation == nullptr) return;
+  state_.described.push_back(state_.units.group_at(address));
+}
+
+void DeviceMemory::let_go(CUdeviceptr address) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  std::vector<GroupIndex>& all = state_.described;
+  const auto found = std::find(all.begin(), all.end(), state_.units.group_at(address));
+  if (found != all.end()) all.erase(found);
+}
+
+}  // namespace tencache::vmm
