@@ -5,7 +5,9 @@ namespace tencache::vmm {
 BlockPool::BlockPool(std::unique_ptr<BlockSource> source, Sizes sizes, Bytes budget, Statistics& statistics)
     : source_(std::move(source)), sizes_(sizes), budget_(budget.count()), statistics_(statistics) {}
 
-BlockPool::~BlockPool() {
+BlockPool::~BlockPool() { give_up_free(); }
+
+void BlockPool::give_up_free() {
   while (destroy_one(free_small_) || destroy_one(free_large_)) {
   }
 }
@@ -33,6 +35,7 @@ Block* BlockPool::take(Bytes size) {
     list.pop_back();
   }
   in_use_ += size.count();
+  ++taken_;
   return block;
 }
 

@@ -35,6 +35,10 @@ class BlockPool {
   [[nodiscard]] Bytes budget() const { return Bytes(budget_.load(std::memory_order_relaxed)); }
   [[nodiscard]] Bytes in_use() const { return Bytes(in_use_.load(std::memory_order_relaxed)); }
   [[nodiscard]] Bytes created() const { return Bytes(created_.load(std::memory_order_relaxed)); }
+  // Blocks given out so far.
+  [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  // All free blocks go back to the driver.
+  void give_up_free();
   // Room for blocks not in use now; 0 when a lowered budget is exceeded.
   [[nodiscard]] Bytes available() const;
 
@@ -49,6 +53,7 @@ class BlockPool {
   std::atomic<std::uint64_t> budget_;
   std::atomic<std::uint64_t> created_{0};
   std::atomic<std::uint64_t> in_use_{0};
+  std::atomic<std::uint64_t> taken_{0};
   std::deque<Block> blocks_;    // stable addresses
   std::vector<Block*> unused_;  // records of destroyed blocks
   std::vector<Block*> free_small_;

@@ -15,7 +15,10 @@ namespace tencache::vmm {
 namespace {
 
 constexpr auto kPollsEvery = std::chrono::microseconds(20);
+constexpr std::chrono::nanoseconds kLooksForIdleEvery(Engine::kLooksForIdleEvery.count());
 constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
+
+constexpr Nanoseconds kLongestGivingBack = 1000_ms;
 
 // An access has to find room for one more extent in each direction while everything is promised.
 Bytes capacity(const Settings& settings) {
@@ -132,7 +135,7 @@ void DeviceMemory::run() {
     if (engine_->has_to_poll()) {
       state_.work.wait_for(lock, kPollsEvery);
     } else {
-      state_.work.wait(lock, [this] { return state_.work_pending || stop_; });
+      state_.work.wait_for(lock, kLooksForIdleEvery, [this] { return state_.work_pending || stop_; });
     }
   }
 }
@@ -162,11 +165,6 @@ Result<CUdeviceptr> DeviceMemory::allocate(const AllocationAsk& ask, CUstream st
   if (!address.ok()) count(state_.statistics.refusals);
   if (heap_.waits_for_streams()) state_.wake_engine();
   return address;
-}
-
-bool DeviceMemory::is_base(CUdeviceptr address) {
-  const std::lock_guard<std::mutex> lock(state_.mutex);
-  return heap_.find_base(address) != nullptr;
 }
 
 bool DeviceMemory::free_now(CUdeviceptr address) {
@@ -325,6 +323,16 @@ bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
   }
   heap_.set_capacity(heap_.capacity() > by ? heap_.capacity() - by : Bytes());
   return true;
+}
+
+void DeviceMemory::give_idle_back() {
+  const Nanoseconds start = state_.clock.now();
+  std::unique_lock<std::mutex> lock(state_.mutex);
+  state_.give_idle_back = true;
+  state_.wake_engine();
+  while (!state_.passive && state_.give_idle_back && state_.clock.now() - start < kLongestGivingBack) {
+    state_.settled.wait_for(lock, kLooksAgainAfter);
+  }
 }
 
 DeviceMemory::Figures DeviceMemory::figures() {

@@ -42,9 +42,7 @@ class DeviceMemory {
   bool turn() { return engine_->turn(); }  // tests without a thread
 
   Result<CUdeviceptr> allocate(const AllocationAsk& ask, CUstream stream, std::uint64_t thread);
-  // False: no live allocation starts there.
-  bool is_base(CUdeviceptr address);
-  // All work enqueued so far has been waited for by the caller.
+  // False: no live allocation starts there. All work enqueued so far has been waited for by the caller.
   bool free_now(CUdeviceptr address);
   bool free_behind(CUdeviceptr address, CUstream stream, std::uint64_t thread);
   // Behind all that is enqueued, without a wait.
@@ -82,6 +80,9 @@ class DeviceMemory {
 
   // Lowers the HBM budget by `by` and waits, at most `limit`, for blocks to go back to the driver.
   bool give_back_to_driver(Bytes by, Nanoseconds limit);
+
+  // Freed memory that nobody uses, and free blocks, go back to the driver now.
+  void give_idle_back();
 
   struct Figures {
     Bytes hbm_budget;

@@ -17,6 +17,7 @@ namespace tencache::vmm {
 
 class Engine {
  public:
+  static constexpr Nanoseconds kLooksForIdleEvery = 5000_ms;
   // Who reads memory with kernels of ours; the kernel is theirs and closed with them.
   struct Readers {
     std::optional<ReadingKernel> kernel;
@@ -109,6 +110,11 @@ class Engine {
   bool back_may_touch(Lock& lock, InFlight& access);
   bool make_room(Lock& lock, Bytes wanted);
   bool release_freed_group();
+
+  // What nobody uses (engine_idle.cpp).
+  bool give_back_idle(Lock& lock);
+  bool release_freed(bool all);
+
   bool release(ExtentIndex index);
   bool release_given_up();
   bool give_up(ExtentIndex index);
@@ -151,6 +157,9 @@ class Engine {
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;
   bool polling_ = false;
+  Nanoseconds looked_for_idle_;
+  bool giving_back_ = false;
+  std::uint64_t taken_before_ = 0;  // blocks, at the last look for what is idle
   Nanoseconds looked_for_plenty_;
   Nanoseconds plenty_since_;      // all that lives is in HBM; 0: it is not
   CUresult lost_ = CUDA_SUCCESS;  // the sticky error that the driver has answered

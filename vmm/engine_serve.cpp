@@ -28,6 +28,7 @@ bool Engine::serve() {
   const bool something_is_out = plenty_since_ == Nanoseconds();
   if (state_.short_of_memory && something_is_out) progress |= make_room(lock, state_.spare());
   progress |= move_ahead(lock);
+  progress |= give_back_idle(lock);
   return progress;
 }
 

@@ -78,7 +78,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
 }
 
 void Heap::hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask) {
-  group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context};
+  group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context, ask.pool};
   ++group.live_slots;
   count(state_.statistics.allocations);
   live_ += ask.size;
@@ -193,6 +193,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   if (group.live_slots > 0) return;
   group.freed = true;
   group.frozen = false;
+  group.freed_at_look = state_.idle_look;
   if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);
   group.forget_writers();

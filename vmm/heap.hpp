@@ -16,6 +16,7 @@ struct AllocationAsk {
   bool async = false;
   StreamIndex stream = 0;  // async
   CUcontext context = nullptr;
+  std::uint32_t pool = 0;
 };
 
 class Heap {

@@ -67,6 +67,7 @@ struct Allocation {
   bool async = false;
   std::uint64_t buffer_id = 0;
   CUcontext context = nullptr;
+  std::uint32_t pool = 0;  // whatever who asked for it calls the pool it is from
 };
 
 // What one access shows of its kind, shared by all the memory it may have written and known when the last of
@@ -80,8 +81,9 @@ struct Judgement {
 // It is the unit of may-touch.
 struct Group {
   bool exists = false;
-  bool freed = false;   // nobody's; kept with its address (and blocks) for the next ask of its size
-  bool frozen = false;  // stays in HBM, where it is, until it is freed
+  bool freed = false;  // nobody's; kept with its address (and blocks) for the next ask of its size
+  std::uint32_t freed_at_look = 0;  // MemoryState::idle_look when it was freed
+  bool frozen = false;              // stays in HBM, where it is, until it is freed
   CUdeviceptr address = 0;
   Bytes size;       // of all extents
   Bytes slot_size;  // size for a large allocation
@@ -201,6 +203,8 @@ struct MemoryState {
   std::uint32_t held = 0;                 // accesses held by the run-ahead limit
   Nanoseconds last_progress;              // when work of the program was last seen to end
   Bytes lower_hbm_budget_to;              // asked of the engine, whose pool it is; 0: nothing
+  std::uint32_t idle_look = 0;            // how often the engine has looked for what is idle
+  bool give_idle_back = false;            // asked of the engine
   bool passive = false;                   // nothing is moved any more, nobody waits: the driver judges
   std::atomic<bool> context_lost{false};  // a sticky error of the context; it answers every call from now on
 

@@ -27,6 +27,8 @@ namespace tencache {
   X(cuDevicePrimaryCtxRetain, true)          \
   X(cuDevicePrimaryCtxRelease_v2, true)      \
   X(cuDevicePrimaryCtxGetState, true)        \
+  X(cuDeviceGetDefaultMemPool, false)        \
+  X(cuDeviceGetMemPool, false)               \
   X(cuStreamCreate, true)                    \
   X(cuStreamCreateWithPriority, true)        \
   X(cuStreamDestroy_v2, true)                \

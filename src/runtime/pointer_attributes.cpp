@@ -49,8 +49,6 @@ bool managed_pointer_attribute(const ManagedDevice& device, const vmm::DeviceMem
       return answer(data, 0ull, result);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer(data, static_cast<unsigned>(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE), result);
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return answer(data, static_cast<CUmemoryPool>(nullptr), result);
     default:
       return false;
   }

@@ -44,6 +44,11 @@ bool RuntimeImpl::pointer_attribute(void* data, CUpointer_attribute attribute, C
     *result = CUDA_ERROR_INVALID_VALUE;
     return true;
   }
+  if (attribute == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE) {
+    *static_cast<CUmemoryPool*>(data) = pools_.handle(PoolId{found->allocation.pool});
+    *result = CUDA_SUCCESS;
+    return true;
+  }
   return managed_pointer_attribute(*device, *found, attribute, address, data, result);
 }
 

@@ -17,14 +17,13 @@ namespace {
 constexpr std::uint64_t kAddressesPerByte = 4;  // of all tiers: freed ranges rest before they are reused
 constexpr Bytes kLeastArena = 1_GiB;
 
-// Names the calling thread, for its per-thread default stream.
+}  // namespace
+
 std::uint64_t this_thread() {
   static std::atomic<std::uint64_t> last{0};
   thread_local const std::uint64_t own = ++last;
   return own;
 }
-
-}  // namespace
 
 Runtime* start(const Driver& driver, const Options& options) noexcept {
   int count = 0;
@@ -35,6 +34,7 @@ Runtime* start(const Driver& driver, const Options& options) noexcept {
 RuntimeImpl::RuntimeImpl(const Driver& driver, const Options& options, int device_count)
     : driver_(driver),
       options_(options),
+      pools_(driver),
       started_at_(clock_.now()),
       device_count_(std::min<int>(device_count, kMostDevices)),
       process_(getpid()) {}
@@ -130,73 +130,6 @@ ManagedDevice* RuntimeImpl::device_of(const Access& access) noexcept {
   if (access.destination.size.count() > 0) return device_at(access.destination.base);
   if (access.source.size.count() > 0) return device_at(access.source.base);
   return current_device(false);
-}
-
-// ---- allocation
-
-Runtime::Verdict RuntimeImpl::allocate(const AllocationRequest& request, CUdeviceptr* address,
-                                       CUresult* result) noexcept {
-  if (request.size.count() == 0 || address == nullptr) return Verdict::kNotOurs;  // the driver has the code
-  ManagedDevice* device = current_device(true);
-  if (device == nullptr || device->memory->context_lost()) return Verdict::kNotOurs;
-  const bool async = request.kind == AllocationKind::kAsync || request.kind == AllocationKind::kPool;
-  if (async) {
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult asked = driver_.cuStreamIsCapturing(request.stream.handle, &capture);
-    if (asked != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE) return Verdict::kNotOurs;
-  }
-  const vmm::AllocationAsk ask{request.size, async, 0, device->context};
-  Result<CUdeviceptr> made = device->memory->allocate(ask, request.stream.handle, this_thread());
-  *result = made.ok() ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-  if (made.ok()) *address = *made;
-  return Verdict::kAnswered;
-}
-
-CUresult RuntimeImpl::synchronize(const ManagedDevice& device) noexcept {
-  driver_.cuCtxPushCurrent_v2(device.context);
-  const CUresult waited = driver_.cuCtxSynchronize();
-  CUcontext popped = nullptr;
-  driver_.cuCtxPopCurrent_v2(&popped);
-  return waited;
-}
-
-// As cudaFree: everything enqueued before, on every stream, is done before the bytes change hands, and the
-// call waits for it (kFreeWaits).
-Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) noexcept {
-  ManagedDevice* device = device_at(address);
-  if (device == nullptr) return Verdict::kNotOurs;
-  *result = CUDA_ERROR_INVALID_VALUE;
-  if (!device->memory->is_base(address)) return Verdict::kAnswered;
-  const std::uint64_t number = device->memory->last_number();
-  if (!device->memory->idle() || device->memory->context_lost()) {
-    const CUresult waited = synchronize(*device);
-    if (waited != CUDA_SUCCESS) {
-      *result = waited;
-      return Verdict::kAnswered;
-    }
-    device->memory->context_waited(number);
-  }
-  if (device->memory->free_now(address)) *result = CUDA_SUCCESS;
-  return Verdict::kAnswered;
-}
-
-Runtime::Verdict RuntimeImpl::free_in_capture(CUdeviceptr address, CUresult* result) noexcept {
-  ManagedDevice* device = device_at(address);
-  if (device == nullptr) return Verdict::kNotOurs;
-  *result = device->memory->free_behind_all(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  return Verdict::kAnswered;
-}
-
-Runtime::Verdict RuntimeImpl::free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept {
-  ManagedDevice* device = device_at(address);
-  if (device == nullptr) return Verdict::kNotOurs;
-  if (device->memory->context_lost()) {
-    *result = synchronize(*device);
-    return Verdict::kAnswered;
-  }
-  const bool freed = device->memory->free_behind(address, stream.handle, this_thread());
-  *result = freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  return Verdict::kAnswered;
 }
 
 // ---- accesses

@@ -99,6 +99,16 @@ class Runtime {
   virtual Verdict free_in_capture(CUdeviceptr address, CUresult* result) noexcept = 0;
   virtual Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept = 0;
 
+  // Pools: what the driver did for the program.
+  virtual void pool_created(CUmemoryPool pool, const CUmemPoolProps& properties) noexcept = 0;
+  virtual void pool_destroyed(CUmemoryPool pool) noexcept = 0;
+  virtual void pool_shared(CUmemoryPool pool, std::span<const CUmemAccessDesc> with) noexcept = 0;
+  virtual void pool_trimmed(CUmemoryPool pool) noexcept = 0;
+  virtual void pools_changed() noexcept = 0;  // which of them a device's allocations come from
+  virtual void pool_attribute_set(CUmemoryPool pool, CUmemPool_attribute attribute) noexcept = 0;
+  // Adds to the driver's own answer what is in use here of the pool.
+  virtual void add_pool_use(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) noexcept = 0;
+
   // Every call that enqueues work, also where it has no address of ours: what is not told cannot be waited
   // for. A copy or memset that could not be let in whole has been issued by `parts` when `before` answers.
   virtual Admission before(const Access& access) noexcept = 0;

@@ -8,6 +8,7 @@
 
 #include "src/base/options.hpp"
 #include "src/runtime/managed_device.hpp"
+#include "src/runtime/pools.hpp"
 #include "src/runtime/runtime.hpp"
 
 namespace tencache::runtime {
@@ -22,6 +23,13 @@ class RuntimeImpl final : public Runtime {
   Verdict free_sync(CUdeviceptr address, CUresult* result) noexcept override;
   Verdict free_in_capture(CUdeviceptr address, CUresult* result) noexcept override;
   Verdict free_async(CUdeviceptr address, Stream stream, CUresult* result) noexcept override;
+  void pool_created(CUmemoryPool pool, const CUmemPoolProps& properties) noexcept override;
+  void pool_destroyed(CUmemoryPool pool) noexcept override;
+  void pool_shared(CUmemoryPool pool, std::span<const CUmemAccessDesc> with) noexcept override;
+  void pool_trimmed(CUmemoryPool pool) noexcept override;
+  void pools_changed() noexcept override;
+  void pool_attribute_set(CUmemoryPool pool, CUmemPool_attribute attribute) noexcept override;
+  void add_pool_use(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) noexcept override;
   Admission before(const Access& access) noexcept override;
   void after(const Access& access, std::uint64_t ticket, CUresult result) noexcept override;
   Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept override;
@@ -62,6 +70,9 @@ class RuntimeImpl final : public Runtime {
   bool reserve_arena();
   void give_arena_back();
   CUresult synchronize(const ManagedDevice& device) noexcept;
+  void count_freed(const vmm::DeviceMemory::Found& freed) noexcept;
+  // False: the driver has the request, the pool or the code.
+  bool is_served(const AllocationRequest& request, ManagedDevice& device, PoolId* pool) noexcept;
   void count_kind(AccessKind kind) noexcept;
   CUresult issue_at_aliases(ManagedDevice& device, const Access& access) noexcept;
   CUresult issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
@@ -72,6 +83,7 @@ class RuntimeImpl final : public Runtime {
   const Options options_;
   const MonotonicClock clock_;
   Statistics statistics_;
+  Pools pools_;
   const Nanoseconds started_at_;
   const int device_count_;
   const pid_t process_;
@@ -84,10 +96,14 @@ class RuntimeImpl final : public Runtime {
   std::atomic<bool> passive_{false};
 };
 
+// Names the calling thread, for its per-thread default stream.
+std::uint64_t this_thread();
+
 // What the access asks of vmm. Its spans live until the thread's next.
 vmm::AccessAsk ask_of(const Access& access, const Arena& arena);
 
-// Pointer attributes of a managed allocation as cudaMalloc's memory has them; false: ask the driver.
+// Pointer attributes of a managed allocation, MEMPOOL_HANDLE excepted, as cudaMalloc's memory has them;
+// false: ask the driver.
 bool managed_pointer_attribute(const ManagedDevice& device, const vmm::DeviceMemory::Found& found,
                                CUpointer_attribute attribute, CUdeviceptr address, void* data,
                                CUresult* result) noexcept;

@@ -52,6 +52,21 @@ class RecordingRuntime final : public runtime::Runtime {
     free_streams.push_back(stream.handle);
     return free(address, result);
   }
+  void pool_created(CUmemoryPool pool, const CUmemPoolProps&) noexcept override {
+    pool_events.push_back({"created", pool});
+  }
+  void pool_destroyed(CUmemoryPool pool) noexcept override { pool_events.push_back({"destroyed", pool}); }
+  void pool_shared(CUmemoryPool pool, std::span<const CUmemAccessDesc>) noexcept override {
+    pool_events.push_back({"shared", pool});
+  }
+  void pool_trimmed(CUmemoryPool pool) noexcept override { pool_events.push_back({"trimmed", pool}); }
+  void pools_changed() noexcept override { pool_events.push_back({"changed", nullptr}); }
+  void pool_attribute_set(CUmemoryPool pool, CUmemPool_attribute) noexcept override {
+    pool_events.push_back({"set", pool});
+  }
+  void add_pool_use(CUmemoryPool, CUmemPool_attribute, void* value) noexcept override {
+    *static_cast<cuuint64_t*>(value) += 1000;
+  }
   runtime::Admission before(const runtime::Access& access) noexcept override {
     seen.push_back({access, {access.pointers.begin(), access.pointers.end()}});
     if (on_before) on_before(access);
@@ -115,6 +130,7 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<CUstream> destroyed;
   std::vector<CUdevice> reset;
   std::vector<CUstream> captured;
+  std::vector<std::pair<std::string, CUmemoryPool>> pool_events;
   std::vector<CUdeviceptr> frozen;
   std::vector<CUdeviceptr> held;
   std::vector<CUdeviceptr> let_go_of;

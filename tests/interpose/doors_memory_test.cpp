@@ -116,6 +116,54 @@ TEST_F(Doors, APitchedAllocationThatCannotBeMeasuredIsTheDrivers) {
   EXPECT_TRUE(the_runtime().requests.empty());
 }
 
+using PoolEvents = std::vector<std::pair<std::string, CUmemoryPool>>;
+const auto kPool = reinterpret_cast<CUmemoryPool>(0x9000);
+CUresult create_pool(CUmemoryPool* pool, const CUmemPoolProps*) {
+  *pool = kPool;
+  return CUDA_SUCCESS;
+}
+CUresult pool_attribute(CUmemoryPool, CUmemPool_attribute, void* value) {
+  *static_cast<cuuint64_t*>(value) = 7;
+  return CUDA_SUCCESS;
+}
+const bool pools_replaced = [] {
+  doors_test::replace("cuMemPoolCreate", reinterpret_cast<void*>(&create_pool));
+  doors_test::replace("cuMemPoolGetAttribute", reinterpret_cast<void*>(&pool_attribute));
+  return true;
+}();
+
+TEST_F(Doors, WhatBecomesOfPoolsIsTold) {
+  CUmemoryPool pool = nullptr;
+  const CUmemPoolProps properties{};
+  cuuint64_t value = 0;
+  EXPECT_EQ(DOOR(cuMemPoolCreate)(&pool, &properties), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemPoolSetAccess)(pool, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemPoolTrimTo)(pool, 0), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemPoolSetAttribute)(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &value), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuDeviceSetMemPool)(0, pool), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemSetMemPool)(nullptr, CU_MEM_ALLOCATION_TYPE_PINNED, pool), CUDA_SUCCESS);
+  EXPECT_EQ(DOOR(cuMemPoolDestroy)(pool), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().pool_events, (PoolEvents{{"created", kPool},
+                                                   {"shared", kPool},
+                                                   {"trimmed", kPool},
+                                                   {"set", kPool},
+                                                   {"changed", nullptr},
+                                                   {"changed", nullptr},
+                                                   {"destroyed", kPool}}));
+}
+
+TEST_F(Doors, WhatIsInUseOfAPoolIsTheDriversAndOurs) {
+  cuuint64_t value = 0;
+  EXPECT_EQ(DOOR(cuMemPoolGetAttribute)(kPool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value), CUDA_SUCCESS);
+  EXPECT_EQ(value, 1007u);
+}
+
+TEST_F(Doors, APoolThatTheDriverRefusesIsNotTold) {
+  stub_set_result("cuMemPoolDestroy", CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(DOOR(cuMemPoolDestroy)(kPool), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(the_runtime().pool_events.empty());
+}
+
 TEST_F(Doors, FreesGoToTheOwner) {
   const unsigned before = calls("cuMemFree_v2");
   EXPECT_EQ(DOOR(cuMemFree_v2)(kArena + 5), CUDA_SUCCESS);
