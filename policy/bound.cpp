@@ -10,7 +10,8 @@ namespace tencache::policy {
 namespace {
 
 constexpr double kCloseEnough = 0.9995;  // to what was achieved: the search would tell nothing
-constexpr int kMostSteps = 8;            // until the fetched bytes of a step repeat
+constexpr PriceSlot kSlotsToClimb = 256, kSlotsToSolve = 64;
+constexpr int kMostSteps = 8;  // until the fetched bytes of a step repeat
 
 void make_room(Memory& memory, std::int64_t bytes, Position after) {
   while (memory.free() < bytes) {
@@ -71,11 +72,14 @@ Bound lower_bound(const Step& step, const Machine& machine) {
   return bound;
 }
 
-Bound lower_bound(const Step& step, const Machine& machine, double achieved) {
+Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search) {
   Bound bound = lower_bound(step, machine);
   const auto capacity = static_cast<std::int64_t>(machine.hbm.count());
   if (step.peak() <= capacity || bound.seconds >= achieved * kCloseEnough) return bound;
-  bound.price = bound.ideal + PriceBound(step, capacity, machine.link).stall(achieved - bound.ideal);
+  const PriceSlot most = search ? kSlotsToSolve : kSlotsToClimb;
+  PriceBound prices(price_problem(step, capacity, machine.link, most), bound.ideal);
+  const auto found = search ? search(prices.problem()) : std::nullopt;
+  bound.price = bound.ideal + (found ? prices.proven(*found) : prices.stall(achieved - bound.ideal));
   bound.seconds = std::max(bound.seconds, bound.price);
   return bound;
 }

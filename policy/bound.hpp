@@ -11,8 +11,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "policy/machine.hpp"
+#include "policy/price_bound.hpp"
 #include "policy/step.hpp"
 
 namespace tencache::policy {
@@ -29,7 +32,9 @@ struct Bound {
 Bound lower_bound(const Step& step, const Machine& machine);
 
 // The same, searched for longer where some schedule takes longer than the quick bound says.
-Bound lower_bound(const Step& step, const Machine& machine, double achieved);
+// By `search`, where there is one that finds prices, else by climbing towards them.
+using PriceSearch = std::function<std::optional<PriceBound::Prices>(const PriceProblem&)>;
+Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search = {});
 
 // Bytes fetched in a steady step with farthest-next-use replacement, links free: no policy fetches fewer.
 std::int64_t minimum_fetch_bytes(const Step& step, std::int64_t capacity);

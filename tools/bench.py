@@ -12,6 +12,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 
 class NotMeasured(Exception):
@@ -143,6 +144,22 @@ FIGURES = [
 ]
 
 
+def policy_figures(bench, only, traces):
+    """What policy-bench measures, all in one run: it prints its table itself."""
+    program = bench.build / "tools" / "policy_bench" / "policy-bench"
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "figures.json")
+        command = [program, "--json", path] + (["--only", only] if only else []) + (["--traces", traces] if traces else [])
+        solver = bench.build / "highs"
+        if (solver / "complete").exists():
+            script = pathlib.Path(__file__).resolve().parent / "policy_bench" / "solve_prices.py"
+            command += ["--solver", f"env PYTHONPATH={solver} python3 {script}"]
+        else:
+            print("policy: HiGHS could not be installed; the bounds are looser and every eta is lower", flush=True)
+        subprocess.run([str(word) for word in command], check=True)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
 def measure(bench, only):
     """Prints the table line by line; gives the figures."""
     figures = {}
@@ -167,10 +184,14 @@ def main():
     parser.add_argument("--build", default="build", help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", metavar="PREFIX", help="only figures whose name begins so")
     parser.add_argument("--json", metavar="FILE", help="write the figures there")
+    parser.add_argument("--traces", metavar="DIR", help="recorded steps, for the policy's figures")
     parser.add_argument("--pairs", type=int, default=5, help="how many pairs a difference is the median of")
     parser.add_argument("--quick", action="store_true", help="one short run each, to see that it works")
     arguments = parser.parse_args()
-    figures = measure(Bench(arguments.build, arguments.pairs, arguments.quick), arguments.only)
+    bench = Bench(arguments.build, arguments.pairs, arguments.quick)
+    figures = measure(bench, arguments.only)
+    if arguments.only.startswith("policy") or "policy".startswith(arguments.only):
+        figures |= policy_figures(bench, arguments.only, arguments.traces)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return 0 if figures else 1

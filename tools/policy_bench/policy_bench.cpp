@@ -1,5 +1,6 @@
 // policy-bench: how close the plan comes to the bound, as JSON: figure's name -> {"value", "unit", "aim"}.
-// usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX]... [--step NAME] [--cells]
+// usage: policy-bench [--json FILE] [--traces DIR] [--solver COMMAND] [--only PREFIX]... [--step NAME]
+// [--cells]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "policy/strategies.hpp"
 #include "tools/policy_bench/cells.hpp"
 #include "tools/policy_bench/learning_figures.hpp"
+#include "tools/policy_bench/price_solver.hpp"
 #include "tools/policy_bench/random_steps.hpp"
 
 namespace tencache::bench {
@@ -27,6 +29,7 @@ struct Arguments {
   std::string traces;
   std::vector<std::string> only;  // figures whose names begin so; all if there is none
   std::string step;               // of this name alone
+  std::string solver;             // finds the bounds' prices; else they are climbed for
   bool cells = false;             // a line for every cell
 };
 
@@ -66,6 +69,7 @@ double seconds_of(const std::function<void()>& work) {
 class Bench {
  public:
   explicit Bench(const Arguments& arguments) : arguments_(arguments) {
+    if (!arguments.solver.empty()) search_ = PriceSolver(arguments.solver);
     if (!arguments.traces.empty()) steps_ = recorded_steps(arguments.traces);
     for (NamedStep& step : generated_steps()) steps_.push_back(std::move(step));
     if (!arguments.step.empty()) {
@@ -138,7 +142,7 @@ class Bench {
       const policy::Step& step = *cell.step->step;
       const policy::Outcome zero = plan(step, with_costs(cell.machine, Costs::kZero));
       const policy::Outcome full = plan(step, with_costs(cell.machine, Costs::kFull));
-      const policy::Bound bound = policy::lower_bound(step, cell.machine, zero.step_seconds);
+      const policy::Bound bound = policy::lower_bound(step, cell.machine, zero.step_seconds, search_);
       const std::string name = fmt::format("{} {} {:.2f}", cell.step->name, cell.link, cell.share_of_peak);
       const double eta_zero = eta(bound, zero, name);
       const double eta_full = eta(bound, full, name);
@@ -186,7 +190,7 @@ class Bench {
       const policy::Step step(cell.trace);
       const policy::Outcome ours = plan(step, cell.machine);
       if (!ours.feasible) continue;
-      const policy::Bound bound = policy::lower_bound(step, cell.machine, ours.step_seconds);
+      const policy::Bound bound = policy::lower_bound(step, cell.machine, ours.step_seconds, search_);
       etas.add(eta(bound, ours, fmt::format("random {}", seed)));
       const policy::Outcome lru = policy::find_strategy("lru")->run(step, cell.machine, {});
       if (lru.feasible) ratios.add(ours.step_seconds / lru.step_seconds);
@@ -261,6 +265,7 @@ class Bench {
   static constexpr std::uint64_t kRandomSteps = 400;
   static constexpr std::uint64_t kRandomAccesses = 100'000'000;
   Arguments arguments_;
+  policy::PriceSearch search_;
   std::vector<NamedStep> steps_;
   std::map<std::string, Figure> figures_;
   Mean zero_, full_, stalled_, share_, fetched_;
@@ -281,6 +286,8 @@ bool read(int count, char** words, Arguments& arguments) {
       arguments.only.emplace_back(words[++i]);
     } else if (has_value && word == "--step") {
       arguments.step = words[++i];
+    } else if (has_value && word == "--solver") {
+      arguments.solver = words[++i];
     } else {
       return false;
     }
@@ -291,9 +298,9 @@ bool read(int count, char** words, Arguments& arguments) {
 int run(int count, char** words) {
   Arguments arguments;
   if (!read(count, words, arguments)) {
-    fmt::print(
-        stderr,
-        "usage: policy-bench [--json FILE] [--traces DIR] [--only PREFIX]... [--step NAME] [--cells]\n");
+    fmt::print(stderr,
+               "usage: policy-bench [--json FILE] [--traces DIR] [--solver COMMAND] [--only PREFIX]... "
+               "[--step NAME] [--cells]\n");
     return 2;
   }
   Bench bench(arguments);
