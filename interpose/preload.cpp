@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "interpose/find_driver.hpp"
+#include "interpose/frameworks.hpp"
 #include "interpose/genuine_driver.hpp"
 #include "interpose/loader_symbols.hpp"
+#include "interpose/ranks.hpp"
 #include "src/base/log.hpp"
 #include "src/base/options.hpp"
 #include "src/driver/inside.hpp"
@@ -102,6 +104,12 @@ std::uint64_t sum_of_counts() {
   std::uint64_t sum = 0;
   for (const std::uint64_t& count : tencache_counts) sum += __atomic_load_n(&count, __ATOMIC_RELAXED);
   return sum;
+}
+
+// All that happens before the first CUDA call, and only in Python.
+__attribute__((constructor)) void set_switches_in_python() noexcept {
+  if (is_python_process() && early_options().enabled && variable_of_several_ranks() == nullptr)
+    set_framework_switches();
 }
 
 void* look_up_in(void* handle, const char* symbol) { return genuine_dlsym()(handle, symbol); }

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "interpose/frameworks.hpp"
 #include "interpose/genuine_driver.hpp"
 #include "interpose/handlers.gen.hpp"
 #include "interpose/kernels.hpp"
+#include "interpose/ranks.hpp"
 #include "interpose/visit.hpp"
 #include "src/base/log.hpp"
 #include "src/base/options.hpp"
@@ -58,10 +60,21 @@ void* look_up(const char* symbol) noexcept {
   return index ? interpose::genuine_address(*index) : nullptr;
 }
 
+// Ranks share one host memory and hand addresses to each other; neither is taken into account yet.
+bool is_one_of_several_ranks() noexcept {
+  const char* const variable = interpose::variable_of_several_ranks();
+  if (variable == nullptr) return false;
+  if (interpose::is_first_rank())
+    log::warn("{}={}: several ranks are not managed yet, their calls go straight to the driver", variable,
+              std::getenv(variable));
+  return true;
+}
+
 void start() noexcept {
   reading = read_options(environ);
   refused.store(reading.refused, std::memory_order_relaxed);
-  if (reading.refused || !reading.options.enabled) return;
+  if (reading.refused || !reading.options.enabled || is_one_of_several_ranks()) return;
+  interpose::report_expandable_segments();
   if (const char* missing = driver_functions.fill(look_up)) {
     log::warn("the driver has no {}; nothing is managed; install driver 550 or newer", missing);
     return;
