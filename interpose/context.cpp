@@ -67,6 +67,31 @@ CUresult cuDevicePrimaryCtxReset(const Genuine<decltype(&::cuDevicePrimaryCtxRes
   return result;
 }
 
+// Mapped memory is its own device's alone, so that no device can reach another's: what the driver says where
+// there is no link between them.
+CUresult cuDeviceCanAccessPeer(const Genuine<decltype(&::cuDeviceCanAccessPeer)>& driver, int* can,
+                               CUdevice device, CUdevice peer) noexcept {
+  const Visit visit;
+  const CUresult result = driver(can, device, peer);
+  if (visit && result == CUDA_SUCCESS) *can = 0;
+  return result;
+}
+
+CUresult cuDeviceGetP2PAttribute(const Genuine<decltype(&::cuDeviceGetP2PAttribute)>& driver, int* value,
+                                 CUdevice_P2PAttribute attribute, CUdevice source,
+                                 CUdevice destination) noexcept {
+  const Visit visit;
+  const CUresult result = driver(value, attribute, source, destination);
+  if (visit && result == CUDA_SUCCESS) *value = 0;
+  return result;
+}
+
+CUresult cuCtxEnablePeerAccess(const Genuine<decltype(&::cuCtxEnablePeerAccess)>& driver, CUcontext peer,
+                               unsigned flags) noexcept {
+  const Visit visit;
+  return visit ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : driver(peer, flags);
+}
+
 CUresult cuModuleUnload(const Genuine<decltype(&::cuModuleUnload)>& driver, CUmodule module) noexcept {
   return unload(driver, module);
 }

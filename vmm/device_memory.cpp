@@ -265,12 +265,11 @@ void DeviceMemory::record_marker(const Use& use, CUstream stream) {
   }
   if (event == nullptr && parts_.driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
     return;
-  const bool recorded = parts_.driver->cuEventRecord(event, stream) == CUDA_SUCCESS;
-  const std::lock_guard<std::mutex> lock(state_.mutex);
-  if (!recorded) {
-    state_.free_events.push_back(event);
+  if (parts_.driver->cuEventRecord(event, stream) != CUDA_SUCCESS) {
+    parts_.driver->cuEventDestroy_v2(event);  // it may be of another device's context
     return;
   }
+  const std::lock_guard<std::mutex> lock(state_.mutex);
   count(state_.statistics.markers);
   state_.order.marker_recorded(use.stream, {event, use.number, state_.clock.now()});
 }

@@ -52,7 +52,10 @@ void RuntimeImpl::count_freed(const vmm::DeviceMemory::Found& freed) noexcept {
 // call waits for it (kFreeWaits).
 Runtime::Verdict RuntimeImpl::free_sync(CUdeviceptr address, CUresult* result) noexcept {
   ManagedDevice* device = device_at(address);
-  if (device == nullptr) return Verdict::kNotOurs;
+  CUcontext current = nullptr;
+  if (device == nullptr || driver_.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == nullptr) {
+    return Verdict::kNotOurs;  // without a context the driver has the code
+  }
   *result = CUDA_ERROR_INVALID_VALUE;
   const auto found = device->memory->find(address);
   if (!found || found->base != address) return Verdict::kAnswered;

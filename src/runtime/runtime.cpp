@@ -198,6 +198,10 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
   ManagedDevice* device = device_of(access);
   if (device == nullptr) return {true, CUDA_SUCCESS, 0};
   count_kind(access.kind);
+  ManagedDevice* const other = access.source.size.count() > 0 ? device_at(access.source.base) : device;
+  if (other != nullptr && other != device && !access.recorded) {
+    return {false, copy_across(*device, *other, access), 0};
+  }
   for (const Range& range : {access.destination, access.source}) {
     if (range.size.count() > 0 && !device->memory->is_live_range(range.base, range.size)) {
       return {false, CUDA_ERROR_INVALID_VALUE, 0};

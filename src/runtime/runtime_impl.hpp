@@ -74,6 +74,15 @@ class RuntimeImpl final : public Runtime {
   // False: the driver has the request, the pool or the code.
   bool is_served(const AllocationRequest& request, ManagedDevice& device, PoolId* pool) noexcept;
   void count_kind(AccessKind kind) noexcept;
+  struct PieceAcross {
+    std::uint64_t offset;
+    Rows rows;
+    CUdeviceptr destination;
+    CUdeviceptr source;
+  };
+  CUresult copy_across(ManagedDevice& to, ManagedDevice& from, const Access& access) noexcept;
+  CUresult copy_piece_across(ManagedDevice& to, ManagedDevice& from, const Access& access,
+                             const PieceAcross& piece) noexcept;
   CUresult issue_at_aliases(ManagedDevice& device, const Access& access) noexcept;
   CUresult issue_in_parts(ManagedDevice& device, const Access& access) noexcept;
   CUresult issue_part(ManagedDevice& device, const Access& access, std::uint64_t offset,

@@ -253,6 +253,26 @@ TEST_F(Doors, TheLastReleaseOfAPrimaryContextIsAReset) {
   EXPECT_EQ(the_runtime().reset, (std::vector<CUdevice>{3, 4}));
 }
 
+int peers = 1;
+CUresult can_access(int* can, CUdevice, CUdevice) {
+  *can = peers;
+  return CUDA_SUCCESS;
+}
+const bool peers_replaced =
+    (doors_test::replace("cuDeviceCanAccessPeer", reinterpret_cast<void*>(&can_access)), true);
+
+TEST_F(Doors, NoDeviceReachesAnothersMemory) {
+  int can = 5;
+  EXPECT_EQ(DOOR(cuDeviceCanAccessPeer)(&can, 0, 1), CUDA_SUCCESS);
+  EXPECT_EQ(can, 0);
+  can = 5;
+  EXPECT_EQ(DOOR(cuDeviceGetP2PAttribute)(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1),
+            CUDA_SUCCESS);
+  EXPECT_EQ(can, 0);
+  EXPECT_EQ(DOOR(cuCtxEnablePeerAccess)(nullptr, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  EXPECT_EQ(calls("cuCtxEnablePeerAccess"), 0u);
+}
+
 TEST_F(Doors, TheDriversOwnCallsPassStraight) {
   const unsigned before = calls("cuMemAlloc_v2");
   CUmodule module = nullptr;

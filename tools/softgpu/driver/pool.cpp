@@ -31,6 +31,7 @@ void Pool::add(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   used_ += bytes;
   most_used_ = std::max(most_used_, used_);
+  most_reserved_ = std::max(most_reserved_, used_);
 }
 
 void Pool::remove(std::uint64_t bytes) {
@@ -65,8 +66,10 @@ CUresult Pool::get(CUmemPool_attribute attribute, void* value) {
       *wide = used_;
       return CUDA_SUCCESS;
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
       *wide = most_used_;
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      *wide = most_reserved_;
       return CUDA_SUCCESS;
     default:
       break;
@@ -79,13 +82,18 @@ CUresult Pool::get(CUmemPool_attribute attribute, void* value) {
 
 CUresult Pool::set(CUmemPool_attribute attribute, const void* value) {
   const std::lock_guard lock(mutex_);
-  const bool high =
-      attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH;
-  if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD || high) {
-    const cuuint64_t wide = *static_cast<const cuuint64_t*>(value);
-    if (high && wide != 0) return CUDA_ERROR_INVALID_VALUE;
-    (high ? most_used_ : release_threshold_) = high ? used_ : wide;
-    return CUDA_SUCCESS;
+  const auto wide = [value] { return *static_cast<const cuuint64_t*>(value); };
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      release_threshold_ = wide();
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      if (wide() != 0) return CUDA_ERROR_INVALID_VALUE;
+      (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH ? most_used_ : most_reserved_) = used_;
+      return CUDA_SUCCESS;
+    default:
+      break;
   }
   const auto found = reuse_.find(attribute);
   if (found == reuse_.end()) return CUDA_ERROR_INVALID_VALUE;

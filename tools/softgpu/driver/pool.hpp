@@ -27,6 +27,7 @@ class Pool {
   std::mutex mutex_;
   std::uint64_t used_ = 0;
   std::uint64_t most_used_ = 0;
+  std::uint64_t most_reserved_ = 0;
   std::uint64_t release_threshold_ = 0;
   std::map<CUmemPool_attribute, int> reuse_{{CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, 1},
                                             {CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, 1},

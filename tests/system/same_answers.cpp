@@ -1,0 +1,276 @@
+// What a program may ask of pools, contexts and devices. Prints the driver's code for each call and what it
+// answered; knows nothing of tencache.
+//   same_answers SCENARIO    a name from kScenarios
+#include <cuda.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kBytes = 1 << 20;
+constexpr CUdeviceptr kWild = 0x123456000;
+
+void say(const char* what, CUresult result) { std::printf("%s %d\n", what, static_cast<int>(result)); }
+void say(const char* what, CUresult result, unsigned long long value) {
+  std::printf("%s %d: %llu\n", what, static_cast<int>(result), value);
+}
+
+CUstream make_stream() {
+  CUstream stream = nullptr;
+  say("stream", cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  return stream;
+}
+
+// Writes all of it and reads a byte back.
+void use(CUdeviceptr address, std::size_t bytes, unsigned char value) {
+  say("fill", cuMemsetD8(address, value, bytes));
+  unsigned char read = 0;
+  const CUresult result = cuMemcpyDtoH(&read, address + bytes - 1, 1);
+  say("read", result, read);
+}
+
+// ---- pools
+
+CUresult make_pool(CUmemoryPool* pool, CUmemLocationType where, CUmemAllocationHandleType handles) {
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.handleTypes = handles;
+  properties.location = {where, {0}};
+  return cuMemPoolCreate(pool, &properties);
+}
+
+void attributes(const char* when, CUmemoryPool pool) {
+  std::printf("%s:\n", when);
+  for (int which = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES; which <= CU_MEMPOOL_ATTR_USED_MEM_HIGH;
+       ++which) {
+    cuuint64_t value = 0;
+    const CUresult result = cuMemPoolGetAttribute(pool, static_cast<CUmemPool_attribute>(which), &value);
+    say("  attribute", result, value);
+  }
+}
+
+void set(CUmemoryPool pool, CUmemPool_attribute attribute, cuuint64_t value) {
+  say("set", cuMemPoolSetAttribute(pool, attribute, &value));
+}
+
+bool is_from(CUdeviceptr address, CUmemoryPool pool) {
+  CUmemoryPool its = nullptr;
+  say("pool of an address", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address));
+  return its == pool;
+}
+
+void pool_counters() {
+  const CUstream first = make_stream();
+  const CUstream second = make_stream();
+  CUmemoryPool pool = nullptr;
+  say("create", make_pool(&pool, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_HANDLE_TYPE_NONE));
+  attributes("new", pool);
+  CUdeviceptr a = 0, b = 0, c = 0;
+  say("a", cuMemAllocFromPoolAsync(&a, kBytes, pool, first));
+  say("b", cuMemAllocFromPoolAsync(&b, 3 * kBytes + 5, pool, first));
+  say("synchronize", cuStreamSynchronize(first));
+  attributes("two allocations", pool);
+  say("from the pool", CUDA_SUCCESS, is_from(a, pool) && is_from(b + 100, pool));
+  use(b, 3 * kBytes, 7);
+  say("free b on another stream", cuMemFreeAsync(b, second));
+  say("synchronize", cuStreamSynchronize(second));
+  attributes("one freed", pool);
+  set(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, 5);
+  set(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, 0);
+  set(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 123456);
+  set(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, 0);
+  set(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, 0);
+  attributes("after settings", pool);
+  say("trim", cuMemPoolTrimTo(pool, 0));
+  say("c", cuMemAllocFromPoolAsync(&c, 2 * kBytes, pool, second));
+  use(c, 2 * kBytes, 9);
+  say("destroy with memory in use", cuMemPoolDestroy(pool));
+  say("destroy again", cuMemPoolDestroy(pool));
+  say("trim a destroyed one", cuMemPoolTrimTo(pool, 0));
+  say("from a destroyed one", cuMemAllocFromPoolAsync(&b, kBytes, pool, first));
+  use(a, kBytes, 8);
+  say("free a", cuMemFree(a));
+  say("free c", cuMemFreeAsync(c, first));
+  say("synchronize", cuCtxSynchronize());
+}
+
+void pool_kinds() {
+  CUmemoryPool own = nullptr, other = nullptr, known = nullptr, current = nullptr;
+  const CUstream stream = make_stream();
+  say("default", cuDeviceGetDefaultMemPool(&known, 0));
+  say("current", cuDeviceGetMemPool(&current, 0), known == current);
+  say("create", make_pool(&own, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_HANDLE_TYPE_NONE));
+  say("on the host", make_pool(&other, CU_MEM_LOCATION_TYPE_HOST, CU_MEM_HANDLE_TYPE_NONE));
+  say("exportable", make_pool(&other, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+  say("make current", cuDeviceSetMemPool(0, own));
+  CUdeviceptr a = 0, b = 0;
+  say("a", cuMemAllocAsync(&a, kBytes, stream));
+  say("a is from it", CUDA_SUCCESS, is_from(a, own));
+  attributes("own", own);
+  attributes("default", known);
+  say("destroy the current one", cuMemPoolDestroy(own));
+  say("current", cuDeviceGetMemPool(&current, 0), known == current);
+  say("b", cuMemAllocAsync(&b, kBytes, stream));
+  say("b is from the default", CUDA_SUCCESS, is_from(b, known));
+  say("destroy the default one", cuMemPoolDestroy(known));
+  say("wild pool", cuMemAllocFromPoolAsync(&b, kBytes, reinterpret_cast<CUmemoryPool>(kWild), stream));
+  say("no pool", cuMemAllocFromPoolAsync(&b, kBytes, nullptr, stream));
+  say("wild pool's attribute", cuMemPoolTrimTo(reinterpret_cast<CUmemoryPool>(kWild), 0));
+}
+
+// ---- freed in the other world
+
+void free_twice(const char* what, CUdeviceptr address, CUstream stream, bool async_first) {
+  std::printf("%s:\n", what);
+  say("first", async_first ? cuMemFreeAsync(address, stream) : cuMemFree(address));
+  say("again", cuMemFreeAsync(address, stream));
+  say("and again", cuMemFree(address));
+  say("synchronize", cuStreamSynchronize(stream));
+  say("after all", cuMemFree(address));
+}
+
+void frees_across() {
+  const CUstream stream = make_stream();
+  CUdeviceptr address = 0;
+  for (const bool async_first : {false, true}) {
+    for (const std::size_t bytes : {std::size_t{100}, 2 * kBytes}) {
+      say("allocate", cuMemAlloc(&address, bytes));
+      use(address, bytes, 3);
+      free_twice("of cuMemAlloc", address, stream, async_first);
+      say("allocate", cuMemAllocAsync(&address, bytes, stream));
+      say("synchronize", cuStreamSynchronize(stream));
+      use(address, bytes, 4);
+      free_twice("of cuMemAllocAsync", address, stream, async_first);
+    }
+  }
+  std::vector<unsigned char> host(100);
+  say("host", cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(host.data()), stream));
+  say("interior", cuMemAlloc(&address, kBytes));
+  say("interior async", cuMemFreeAsync(address + 512, stream));
+  say("no such stream", cuMemFreeAsync(address, reinterpret_cast<CUstream>(kWild)));
+  say("still there", cuMemFree(address));
+}
+
+// ---- contexts
+
+void second_context() {
+  CUdeviceptr mine = 0, other = 0;
+  say("in the primary", cuMemAlloc(&mine, kBytes));
+  use(mine, kBytes, 1);
+  CUcontext primary = nullptr, second = nullptr, current = nullptr;
+  say("current", cuCtxGetCurrent(&primary));
+  say("create", cuCtxCreate(&second, nullptr, 0, 0));
+  say("in the second", cuMemAlloc(&other, kBytes));
+  use(other, kBytes, 2);
+  use(mine, kBytes, 3);
+  CUcontext its = nullptr;
+  say("context of mine", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, mine), its == primary);
+  say("context of other", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, other), its == second);
+  say("copy between", cuMemcpyDtoD(mine, other, kBytes));
+  say("synchronize", cuCtxSynchronize());
+  say("pop", cuCtxPopCurrent(&current), current == second);
+  say("free across", cuMemFree(other));
+  say("destroy", cuCtxDestroy(second));
+  use(mine, kBytes, 4);
+  say("free", cuMemFree(mine));
+}
+
+void reset() {
+  CUdeviceptr address = 0;
+  for (int round = 0; round < 3; ++round) {
+    CUcontext context = nullptr;
+    say("retain", cuDevicePrimaryCtxRetain(&context, 0));
+    say("current", cuCtxSetCurrent(context));
+    for (int i = 0; i < 6; ++i) {
+      say("allocate", cuMemAlloc(&address, 2 * kBytes));
+      use(address, 2 * kBytes, static_cast<unsigned char>(i));
+    }
+    say("reset", cuDevicePrimaryCtxReset(0));
+    say("free after the reset", cuMemFree(address));
+  }
+}
+
+void from_threads() {
+  CUcontext context = nullptr;
+  say("current", cuCtxGetCurrent(&context));
+  CUdeviceptr address = 0;
+  CUresult without = CUDA_SUCCESS, with = CUDA_SUCCESS;
+  std::thread([&] {
+    without = cuMemAlloc(&address, kBytes);
+    cuCtxSetCurrent(context);
+    with = cuMemAlloc(&address, kBytes);
+  }).join();
+  say("without a context", without);
+  say("with one", with);
+  use(address, kBytes, 5);
+  std::thread([&] { without = cuMemFree(address); }).join();
+  say("free without a context", without);
+}
+
+// ---- devices
+
+void devices() {
+  CUcontext first = nullptr, second = nullptr;
+  say("current", cuCtxGetCurrent(&first));
+  CUdeviceptr here = 0, there = 0;
+  say("here", cuMemAlloc(&here, kBytes));
+  use(here, kBytes, 1);
+  say("retain", cuDevicePrimaryCtxRetain(&second, 1));
+  say("push", cuCtxPushCurrent(second));
+  say("there", cuMemAlloc(&there, kBytes));
+  use(there, kBytes, 2);
+  int device = -1;
+  say("device of here", cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, here),
+      device == 0);
+  say("device of there", cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, there),
+      device == 1);
+  say("peer copy", cuMemcpyPeer(here, first, there, second, kBytes));
+  say("synchronize", cuCtxSynchronize());
+  unsigned char read = 0;
+  say("read", cuMemcpyDtoH(&read, here + 5, 1), read);
+  use(here, kBytes, 6);
+  CUstream stream = make_stream();
+  say("peer copy async", cuMemcpyPeerAsync(there, second, here, first, kBytes, stream));
+  say("synchronize", cuStreamSynchronize(stream));
+  say("read", cuMemcpyDtoH(&read, there + 5, 1), read);
+  say("free here", cuMemFree(here));
+  say("free there", cuMemFree(there));
+}
+
+struct Scenario {
+  std::string_view name;
+  void (*run)();
+};
+constexpr Scenario kScenarios[] = {
+    {"pool_counters", pool_counters},
+    {"pool_kinds", pool_kinds},
+    {"frees_across", frees_across},
+    {"second_context", second_context},
+    {"reset", reset},
+    {"from_threads", from_threads},
+    {"devices", devices},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
+      cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS ||
+      cuCtxSetCurrent(context) != CUDA_SUCCESS) {
+    return 2;
+  }
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  const auto* const scenario = std::find_if(std::begin(kScenarios), std::end(kScenarios),
+                                            [what](const Scenario& each) { return each.name == what; });
+  if (scenario == std::end(kScenarios)) return 2;
+  scenario->run();
+  return 0;
+}
