@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <vector>
@@ -164,6 +165,30 @@ TEST_F(DriverSettingsTest, TheAdversaryKeepsTheOrder) {
                  EXPECT_EQ(30U, read_word(words + 4 * (30 % 16)));
                });
   }
+}
+
+// What a wait for a value lets go may be held back as anything else: its time is kept as well.
+TEST_F(DriverSettingsTest, TheAdversaryLetsGoWhatWaitedForAValue) {
+  in_process({{"SOFTGPU_CHAOS", "1"}, {"SOFTGPU_CHAOS_DELAY", "20ms"}}, [this] {
+    start();
+    const CUdeviceptr words = allocate(64);
+    CUstream stream = nullptr;
+    void* host = nullptr;
+    CUdeviceptr value = 0;
+    ASSERT_CUDA(driver(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
+    ASSERT_CUDA(driver(cuMemHostAlloc)(&host, sizeof(std::uint32_t), 0));
+    ASSERT_CUDA(driver(cuMemHostGetDevicePointer)(&value, host, 0));
+    std::atomic_ref<std::uint32_t> word(*static_cast<std::uint32_t*>(host));
+    word = 0;
+    ASSERT_CUDA(driver(cuMemsetD32)(words, 0, 16));
+    for (std::uint32_t i = 1; i <= 20; ++i) {
+      ASSERT_CUDA(driver(cuStreamWaitValue32)(stream, value, i, CU_STREAM_WAIT_VALUE_EQ));
+      ASSERT_CUDA(launch(stream, "add", words, 1U));
+      word = i;
+      ASSERT_CUDA(driver(cuStreamSynchronize)(stream));
+    }
+    EXPECT_EQ(20U, read_word(words));
+  });
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ void run_program(const Arguments& arguments, std::uint64_t seed, CUcontext conte
   }
   executor.finish();
   std::fputs(executor.output().c_str(), stdout);
+  std::fflush(stdout);
 }
 
 }  // namespace

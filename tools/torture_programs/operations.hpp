@@ -35,6 +35,9 @@ struct Operations {
   static void on_stream_of_its_own(Executor& x, const Operation& o, CUstream stream);
   static void add_symbol(Executor& x, const Operation& o, CUfunction function, const char* name,
                          CUmodule module);
+  static void use_others(Executor& x, const Operation& o, std::size_t stream, std::uint64_t avoid);
+  template <class Fill>
+  static void use_table_of_absent(Executor& x, const Operation& o, const Fill& fill);
   static void run_graph(Executor& x, const Operation& o, CUgraph graph, std::size_t stream);
   template <class Build>
   static void run_filling_graph(Executor& x, const Operation& o, const Build& build);

@@ -6,19 +6,6 @@ namespace {
 
 constexpr CUdeviceptr kWildAddress = 0x123456000;
 
-std::uint32_t draw_bytes(std::uint32_t operand, std::uint32_t largest) {
-  // Small ones, odd ones and large ones, a third each.
-  const std::uint32_t draw = operand / 3;
-  switch (operand % 3) {
-    case 0:
-      return 24 + draw % 1000 * 4;
-    case 1:
-      return 4096 + draw % (largest / 8) / 4 * 4;
-    default:
-      return largest / 4 + draw % (largest - largest / 4) / 4 * 4;
-  }
-}
-
 }  // namespace
 
 void Operations::perform(Executor& x, const Operation& o) {

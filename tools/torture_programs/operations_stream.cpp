@@ -48,15 +48,22 @@ void Operations::kStreamQuery(Executor& x, const Operation& o) {
   x.line(o, cuStreamQuery(x.streams_[stream]));
 }
 
-void Operations::kStreamWriteValue(Executor& x, const Operation& o) {
+// One stream writes a value that another waits for, behind a kernel and before one.
+void Operations::kStreamValues(Executor& x, const Operation& o) {
   auto* word = reinterpret_cast<std::uint32_t*>(x.pinned(sizeof(std::uint32_t)));
-  *word = 0;
+  *word = ~o.operands[2];
   CUdeviceptr address = 0;
   x.line(o, cuMemHostGetDevicePointer(&address, word, 0));
-  const std::size_t stream = x.stream_of(o.operands[0]);
-  x.line(o, cuStreamWriteValue32(x.streams_[stream], address, o.operands[1], 0));
-  const CUresult result = cuStreamSynchronize(x.streams_[stream]);
-  x.completed(stream);
+  const std::size_t first = 2 + o.operands[0] % 2, second = 4 + o.operands[1] % 2;
+  const std::size_t buffer = x.data_buffer(o.operands[3]);
+  if (buffer != kNone) {
+    x.order(first, {}, {buffer});
+    fill_buffer(x, x.streams_[first], buffer, o.operands[4]);
+  }
+  x.line(o, cuStreamWriteValue32(x.streams_[first], address, o.operands[2], 0));
+  x.line(o, cuStreamWaitValue32(x.streams_[second], address, o.operands[2], CU_STREAM_WAIT_VALUE_EQ));
+  const CUresult result = cuStreamSynchronize(x.streams_[second]);
+  x.completed(second);
   x.line(o, result, *word);
 }
 

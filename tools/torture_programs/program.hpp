@@ -34,6 +34,9 @@ struct Shape {
   std::uint32_t largest = 1u << 20;     // largest single allocation
 };
 
+// What an allocation asks for: a quarter small ones, a quarter middling and odd ones, half large ones.
+std::uint32_t draw_bytes(std::uint32_t operand, std::uint32_t largest);
+
 std::vector<Operation> generate(std::uint64_t seed, const Shape& shape);
 
 // splitmix64, so that programs are the same on every machine.

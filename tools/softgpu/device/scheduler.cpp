@@ -220,7 +220,8 @@ void Scheduler::start_timer_locked() {
 void Scheduler::keep_time() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    const std::uint64_t deadline = std::min(poll_locked(), next_hold_ == 0 ? ~std::uint64_t{0} : next_hold_);
+    const std::uint64_t next_poll = poll_locked();  // first: what it ends may let others be held back
+    const std::uint64_t deadline = next_hold_ == 0 ? next_poll : std::min(next_poll, next_hold_);
     const std::uint64_t now = now_ns();
     if (deadline == ~std::uint64_t{0}) {
       timer_.wait(lock);
