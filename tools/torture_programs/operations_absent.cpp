@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kLegacy = 0;
 constexpr std::size_t kNotBlocking = 3;
-constexpr std::uint32_t kTableBytes = 96u << 10;  // an allocation by itself
+constexpr std::uint32_t kTableBytes = 40u << 10;  // an allocation by itself
 
 }  // namespace
 

@@ -18,12 +18,12 @@ import threading
 
 import mutants
 
-LIVE = 3 << 20
+LIVE = 2 << 20
 BATCH = 20  # programs in one process
-LARGEST = 256 << 10
+LARGEST = 128 << 10
 ROOMY = "256MiB"  # a device with room for everything
-TIMEOUT = 10  # seconds, and for each program more
-TIMEOUT_EACH = 1
+TIMEOUT = 20  # seconds, and for each program more
+TIMEOUT_EACH = 3
 # In detached mode a captured access is still taken for one that runs, and waits for good for what waits for it.
 LEFT_OUT = {"mapped": (), "detached": ("Graph", "Capture")}
 
@@ -170,7 +170,7 @@ def read_arguments():
     parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
     parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
     parser.add_argument("--mutants", action="store_true", help="find the planted faults of mutants.toml instead")
-    parser.add_argument("--only", default="", help="only mutants whose name contains this")
+    parser.add_argument("--only", action="append", default=[], help="only mutants whose name contains one of these")
     parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
     return parser.parse_args()
 
