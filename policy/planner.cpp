@@ -7,7 +7,13 @@
 namespace tencache::policy {
 namespace {
 
-constexpr double kGuardSeconds[] = {0.1, 0.02, 0.004, 0.001};  // of the passes, later ones fetching later
+// The passes, later ones fetching later. Nobody knows beforehand which suits a step best: that is simulated.
+struct Pass {
+  double guard_seconds;
+  bool eager;
+};
+constexpr Pass kPasses[] = {{0.1, false},   {0.02, false}, {0.004, false},
+                            {0.001, false}, {0.02, true},  {0.004, true}};
 constexpr Bytes kPlanningBlock = 32_MiB;
 constexpr std::uint64_t kBlocksAtLeast = 512;
 constexpr double kWorseAllowed = 1.0005;  // a later pass moves fewer bytes: keep it at the same speed
@@ -79,7 +85,9 @@ void Planned::completed(KernelIndex kernel) {
   for (Position position = step_.begin(kernel); position < step_.end(kernel); ++position) {
     const Use& use = step_.use(position);
     if (use.death) continue;
-    if (!writes_known_ && plan_.dropped[position] > 0) checks_.push({use.tensor, position});
+    if (!writes_known_ && plan_.dropped[position] > 0 && wants_print(use.tensor)) {
+      checks_.push({use.tensor, position});
+    }
     // Where writes are unknown every touch makes a copy under way void: it must be begun anew.
     if ((use.writes || !writes_known_) && plan_.need[position] > 0) {
       cleanings_.push({completed_ + plan_.due[position], use.tensor});
@@ -88,14 +96,14 @@ void Planned::completed(KernelIndex kernel) {
   ++completed_;
 }
 
-TensorIndex Planned::next_clean(const Moment& /*moment*/) {
+TensorIndex Planned::next_clean(const Moment& moment) {
   while (!cleanings_.empty()) {
     const TensorIndex tensor = cleanings_.top().tensor;
     const TensorState& state = (*memory_)[tensor];
     if (memory_->cleanable(tensor) && plan_.need[state.last] > state.size - state.dirty) return tensor;
     cleanings_.pop();
   }
-  return kNoTensor;
+  return plan_.eager ? Greedy::next_clean(moment) : kNoTensor;
 }
 
 TensorIndex Planned::next_check(const Moment& /*moment*/) {
@@ -113,6 +121,10 @@ std::int64_t Planned::wanted_clean(TensorIndex tensor) const {
   return std::max(plan_.dropped[state.last], state.size - state.suspect + 1);
 }
 
+bool Planned::wants_print(TensorIndex tensor) const {
+  return plan_.compares && (plan_.compared.empty() || plan_.compared[tensor] != 0);
+}
+
 bool Planned::due(KernelIndex kernel) const {
   return plan_.lead[kernel] > look_ahead_.distance(memory_->next_kernel(), kernel);
 }
@@ -126,26 +138,85 @@ Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, con
   return Simulator(step, machine, planned, run).run();
 }
 
-// Where writes are unknown the greedy pass is made as if they were known: it would fingerprint everything.
-Plan make_plan(const Step& step, const Machine& real, Effort effort) {
-  const Machine machine = planning_machine(step, real);
-  StepRecord record;
-  Plan best;
-  const bool first = effort == Effort::kFirst;
-  const Run run{.steps = first ? 2u : 3u, .record = &record};
-  const Outcome greedy = run_plan(step, machine, best, run);
-  best.seconds = greedy.feasible ? greedy.step_seconds : std::numeric_limits<double>::infinity();
-  Machine known = machine;
-  known.writes_known = true;
-  if (!machine.writes_known) run_plan(step, known, Plan(), run);
-  for (const double guard : std::span(kGuardSeconds).first(first ? 1 : std::size(kGuardSeconds))) {
-    Plan plan = derive_plan(step, record, machine, guard);
-    const Outcome outcome = run_plan(step, machine, plan, run);
-    if (!outcome.feasible || outcome.step_seconds > best.seconds * kWorseAllowed) continue;
-    best = std::move(plan);
-    best.seconds = outcome.step_seconds;
+namespace {
+
+constexpr double kWorthATry = 1.05;  // of what was found in coarser blocks: how long it takes in those moved
+constexpr std::uint32_t kStepsOfTrial = 6;
+
+// The passes of make_plan, each learning from the step that the one before simulated.
+class Search {
+ public:
+  Search(const Step& step, const Machine& real, Effort effort)
+      : step_(step),
+        real_(real),
+        machine_(planning_machine(step, real)),
+        run_{.steps = effort == Effort::kFirst ? 2u : 3u, .record = &record_} {}
+
+  // Where writes are unknown the pass learned from is made as if they were known: it would fingerprint
+  // everything.
+  void try_greedy() {
+    try_plan(Plan());
+    Machine known = machine_;
+    known.writes_known = true;
+    if (!machine_.writes_known) run_plan(step_, known, Plan(), run_);
   }
-  return best;
+  void try_pass(const Pass& pass) {
+    Plan plan = derive_plan(step_, record_, machine_, pass.guard_seconds);
+    plan.eager = pass.eager;
+    try_plan(std::move(plan));
+  }
+  // What was never found unchanged is copied without being compared; then all is.
+  void try_comparing_less() {
+    Plan plan = best();
+    if (machine_.writes_known || plan.greedy) return;
+    plan.compared = record_.unchanged;
+    try_plan(plan);
+    plan.compares = false;
+    try_plan(plan);
+  }
+  [[nodiscard]] const Plan& best() const { return tried_[best_]; }
+
+  // The fastest in the blocks that are moved, where those are finer.
+  Plan best_on_real() {
+    if (real_.block == machine_.block) return best();
+    const double most = best().seconds * kWorthATry;
+    std::erase_if(tried_, [most](const Plan& plan) { return !(plan.seconds <= most); });
+    if (tried_.empty()) return {};
+    for (Plan& plan : tried_) {
+      const Outcome outcome = run_plan(step_, real_, plan, {.steps = kStepsOfTrial});
+      plan.seconds = outcome.feasible ? outcome.step_seconds : std::numeric_limits<double>::infinity();
+    }
+    return *std::min_element(tried_.begin(), tried_.end(),
+                             [](const Plan& a, const Plan& b) { return a.seconds < b.seconds; });
+  }
+
+ private:
+  void try_plan(Plan plan) {
+    const Outcome outcome = run_plan(step_, machine_, plan, run_);
+    plan.seconds = outcome.feasible ? outcome.step_seconds : std::numeric_limits<double>::infinity();
+    tried_.push_back(std::move(plan));
+    if (tried_.back().seconds <= best().seconds * kWorseAllowed) best_ = tried_.size() - 1;
+  }
+
+  const Step& step_;
+  const Machine real_;
+  const Machine machine_;
+  StepRecord record_;
+  const Run run_;
+  std::vector<Plan> tried_;
+  std::size_t best_ = 0;
+};
+
+}  // namespace
+
+Plan make_plan(const Step& step, const Machine& machine, Effort effort) {
+  const bool first = effort == Effort::kFirst;
+  Search search(step, machine, effort);
+  search.try_greedy();
+  for (const Pass& pass : std::span(kPasses).first(first ? 1 : std::size(kPasses))) search.try_pass(pass);
+  if (first) return search.best();
+  search.try_comparing_less();
+  return search.best_on_real();
 }
 
 }  // namespace tencache::policy

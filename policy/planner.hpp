@@ -14,12 +14,15 @@
 namespace tencache::policy {
 
 struct Plan {
-  std::vector<std::int64_t> dropped;  // per use: bytes dropped before the tensor's next use
-  std::vector<std::int64_t> need;     // per use: bytes to have copied out before the tensor is written again
-  std::vector<std::uint32_t> due;     // per use: kernels from it to the first drop that needs them
-  std::vector<std::uint32_t> lead;    // per kernel: so many kernels ahead its fetches may displace others
-  bool greedy = true;                 // nothing was found that beats it
-  double seconds = 0;                 // the simulated step
+  std::vector<std::int64_t> dropped;   // per use: bytes dropped before the tensor's next use
+  std::vector<std::int64_t> need;      // per use: bytes to have copied out before the tensor is written again
+  std::vector<std::uint32_t> due;      // per use: kernels from it to the first drop that needs them
+  std::vector<std::uint32_t> lead;     // per kernel: so many kernels ahead its fetches may displace others
+  bool eager = false;                  // what is not due is copied out as well while the link is idle
+  bool compares = true;                // where writes are unknown: what leaves is compared, else it is copied
+  std::vector<std::uint8_t> compared;  // those tensors alone, found unchanged before; all, if empty
+  bool greedy = true;                  // nothing was found that beats it
+  double seconds = 0;                  // the simulated step
 };
 
 class Planned final : public Greedy {
@@ -30,6 +33,7 @@ class Planned final : public Greedy {
   TensorIndex next_clean(const Moment& moment) override;
   TensorIndex next_check(const Moment& moment) override;
   [[nodiscard]] std::int64_t wanted_clean(TensorIndex tensor) const override;
+  [[nodiscard]] bool wants_print(TensorIndex tensor) const override;
 
  protected:
   [[nodiscard]] bool due(KernelIndex kernel) const override;
@@ -55,7 +59,7 @@ class Planned final : public Greedy {
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);
 // The first plan is there soon, to begin with; the refined one is what the background makes of it.
 enum class Effort : std::uint8_t { kFirst, kRefined };
-Plan make_plan(const Step& step, const Machine& real, Effort effort = Effort::kRefined);
+Plan make_plan(const Step& step, const Machine& machine, Effort effort = Effort::kRefined);
 // The steady step under the plan, or under greedy where that is what the plan says.
 Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run);
 

@@ -34,6 +34,7 @@ Simulator::Simulator(const Step& step, const Machine& machine, Strategy& strateg
   run_.record->first_drop.assign(step.positions(), ~std::uint32_t{0});
   run_.record->start.assign(step.kernels(), 0);
   run_.record->fetched_for.assign(step.kernels(), 0);
+  run_.record->unchanged.assign(step.tensors(), 0);
 }
 
 Outcome Simulator::run() {
@@ -250,7 +251,8 @@ void Simulator::start_clean(TensorIndex tensor) {
   const TensorState& state = memory_[tensor];
   const std::int64_t first = last_block(state.dirty, block_);
   const std::int64_t bytes = state.dirty - first;
-  if (machine_.fingerprint_rate > 0) fingerprint(kNoTensor - 1, first, bytes);  // to compare with later
+  const bool compared_later = machine_.fingerprint_rate > 0 && strategy_.wants_print(tensor);
+  if (compared_later) fingerprint(kNoTensor - 1, first, bytes);
   if (recording() && run_.record != nullptr) run_.record->cleaned[state.last] += bytes;
   out_ = {true, tensor, first, bytes, static_cast<double>(bytes), now_, 0, state.touches};
 }

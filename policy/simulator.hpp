@@ -48,6 +48,7 @@ struct StepRecord {
   std::vector<double> start;              // per kernel, from the step's start
   std::vector<std::int64_t> fetched_for;  // per kernel
   std::vector<std::int64_t> cleaned;      // per use: bytes copied out between it and the next use
+  std::vector<std::uint8_t> unchanged;    // per tensor: some comparison found it so
   double seconds = 0;
 };
 

@@ -43,7 +43,9 @@ void Simulator::finish_gpu_work() {
 void Simulator::finish_fingerprint(const GpuWork& work) {
   memory_.set_checking(work.fingerprint, false);
   const TensorState& state = memory_[work.fingerprint];
-  if (state.touches == work.touches) memory_.set_clean_from(work.fingerprint, state.dirty, work.first);
+  if (state.touches != work.touches) return;
+  if (run_.record != nullptr && state.dirty < work.first + 1) run_.record->unchanged[work.fingerprint] = 1;
+  memory_.set_clean_from(work.fingerprint, state.dirty, work.first);
 }
 
 void Simulator::end_step() {

@@ -37,6 +37,8 @@ class Strategy {
   [[nodiscard]] virtual std::int64_t wanted_clean(TensorIndex tensor) const {
     return (*memory_)[tensor].size;
   }
+  // Whether the bytes of the tensor that are copied out may be compared later: that takes GPU time.
+  [[nodiscard]] virtual bool wants_print(TensorIndex /*tensor*/) const { return true; }
   // Room is needed for something whose kernel ends at position `after`: a tensor that is droppable, or none.
   virtual TensorIndex victim(const Moment& /*moment*/, Position after) {
     return memory_->farthest_droppable(after);
