@@ -37,7 +37,7 @@
   X(cuPointerGetAttributes) X(cuStreamAddCallback) X(cuStreamBeginCapture_v2) X(cuStreamCreate) \
   X(cuStreamCreateWithPriority) X(cuStreamDestroy_v2) X(cuStreamEndCapture) X(cuStreamGetCtx) \
   X(cuStreamGetFlags) X(cuStreamGetPriority) X(cuStreamIsCapturing) X(cuStreamQuery) \
-  X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamWriteValue32_v2)
+  X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamWaitValue32_v2) X(cuStreamWriteValue32_v2)
 // clang-format on
 
 #define DRIVER_NAME(name)                                               \
