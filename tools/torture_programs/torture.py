@@ -24,17 +24,16 @@ LARGEST = 128 << 10
 ROOMY = "256MiB"  # a device with room for everything
 TIMEOUT = 20  # seconds, and for each program more
 TIMEOUT_EACH = 3
-# In detached mode a captured access is still taken for one that runs, and waits for good for what waits for it.
-LEFT_OUT = {"mapped": (), "detached": ("Graph", "Capture")}
+TRIES = 5  # of what differs not every time
 
 Setting = collections.namedtuple("Setting", "mode budget chaos census", defaults=("learn",))
 
 
 class Runner:
-    def __init__(self, build, inside, without):
+    def __init__(self, build, inside, without, library=None):
         self.without, self.build = without, build
         self.program = inside or build / "tools" / "torture_programs" / "torture-program"
-        self.preload = None if inside else build / "interpose" / "libtencache.so"
+        self.preload = None if inside else library or build / "interpose" / "libtencache.so"
         self.drivers = build / "tools" / "softgpu" / "lib"
 
     def environment(self, setting):
@@ -53,17 +52,17 @@ class Runner:
             env["SOFTGPU_CHAOS"] = str(setting.chaos)
         return env
 
-    def command(self, seed, programs, dropped, left_out):
+    def command(self, seed, programs, dropped):
         command = [str(self.program), "--seed", str(seed), "--programs", str(programs), "--live", str(LIVE), "--largest",
                    str(LARGEST)]
-        for kinds in (*self.without, *left_out):
+        for kinds in self.without:
             command += ["--without", kinds]
         if dropped:
             command += ["--drop", ",".join(map(str, dropped))]
         return command
 
-    def run(self, setting, seed, programs=1, dropped=(), left_out=()):
-        command = self.command(seed, programs, dropped, left_out)
+    def run(self, setting, seed, programs=1, dropped=()):
+        command = self.command(seed, programs, dropped)
         try:
             done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True,
                                   timeout=TIMEOUT + TIMEOUT_EACH * programs, check=False)
@@ -71,9 +70,9 @@ class Runner:
             return (expired.stdout or b"").decode() + "timed out\n", (expired.stderr or b"").decode()
         return done.stdout + f"exit {done.returncode}\n", done.stderr
 
-    def agrees(self, setting, seed, programs, left_out, expected):
+    def agrees(self, setting, seed, programs, expected):
         """Whether the output is the expected one. The run ends at the first line that is not."""
-        done = subprocess.Popen(self.command(seed, programs, (), left_out), env=self.environment(setting), text=True,
+        done = subprocess.Popen(self.command(seed, programs, ()), env=self.environment(setting), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         watchdog = threading.Timer(TIMEOUT + TIMEOUT_EACH * programs, done.kill)
         watchdog.start()
@@ -87,37 +86,55 @@ class Runner:
         return same and list(lines) == [f"exit {status}\n"]
 
     def operations(self, seed):
-        listing = subprocess.run([str(self.program), "--seed", str(seed), "--list"], env=self.environment(None),
-                                 capture_output=True, text=True, check=True).stdout
+        listing = subprocess.run([*self.command(seed, 1, ()), "--list"], env=self.environment(None), capture_output=True,
+                                 text=True, check=True).stdout
         return [line.split() for line in listing.splitlines()]
 
 
 def run_both(runner, setting, seed, programs=1, dropped=()):
     """What a roomy device prints, then what the setting does, and its standard error."""
-    left_out = LEFT_OUT[setting.mode]
-    return (runner.run(None, seed, programs, dropped, left_out)[0], *runner.run(setting, seed, programs, dropped, left_out))
+    return (runner.run(None, seed, programs, dropped)[0], *runner.run(setting, seed, programs, dropped))
 
 
-def differs(runner, setting, seed, dropped=()):
-    expected, seen, _ = run_both(runner, setting, seed, dropped=dropped)
-    return expected != seen
+class Case:
+    """Programs in one process that are to print what they print on a roomy device."""
+
+    def __init__(self, runner, setting, first, last, tries=1):
+        self.runner, self.setting, self.first, self.programs, self.tries = runner, setting, first, last - first + 1, tries
+
+    def run(self, dropped=()):
+        return run_both(self.runner, self.setting, self.first, self.programs, dropped)
+
+    def differs(self, dropped=()):
+        return any(expected != seen for expected, seen, _ in (self.run(dropped) for _ in range(self.tries)))
 
 
-def minimise(runner, setting, seed):
-    """Drops operations, large groups first, while the difference stays. Returns those that are needed."""
-    numbers = [int(number) for number, _ in runner.operations(seed)]
+def smallest_case(runner, setting, first, seed):
+    """The program alone, else with as few before it as it takes, each tried again where it differs not every time."""
+    for tries in (1, TRIES):
+        for company in (0, 1, 3, 7, seed - first):
+            case = Case(runner, setting, max(first, seed - company), seed, tries)
+            if case.differs():
+                return case
+    return None
+
+
+def minimise(case):
+    """Drops operations, large groups first, while the difference stays. Returns those that are needed in each program."""
+    listings = [case.runner.operations(case.first + p) for p in range(case.programs)]
+    numbers = [int(number) for number, _ in max(listings, key=len)]
     kept = list(numbers)
     size = len(kept) // 2
     while size >= 1:
         at = 0
         while at < len(kept):
             trial = kept[:at] + kept[at + size:]
-            if differs(runner, setting, seed, [n for n in numbers if n not in trial]):
+            if case.differs([n for n in numbers if n not in trial]):
                 kept = trial
             else:
                 at += size
         size //= 2
-    return kept
+    return kept, [n for n in numbers if n not in kept]
 
 
 def show_difference(expected, seen, errors):
@@ -128,17 +145,19 @@ def show_difference(expected, seen, errors):
     sys.stdout.write("".join(f"    {line}\n" for line in errors.splitlines()[-8:]))
 
 
-def report(runner, setting, seed):
-    if not differs(runner, setting, seed):
-        print(f"seed {seed} {setting}: differs only in company or not every time:")
+def report(runner, setting, first, seed):
+    case = smallest_case(runner, setting, first, seed)
+    if case is None:
+        print(f"seed {seed} {setting}: not seen again in {TRIES} runs of {first} to {seed}")
         return
-    kept = set(minimise(runner, setting, seed))
-    print(f"seed {seed} {setting}: differs with these operations:")
-    for number, kind in runner.operations(seed):
-        if int(number) in kept:
-            print(f"    {number} {kind}")
-    dropped = [int(number) for number, _ in runner.operations(seed) if int(number) not in kept]
-    show_difference(*run_both(runner, setting, seed, dropped=dropped))
+    kept, dropped = minimise(case)
+    alone = case.programs == 1
+    print(f"seed {case.first}{'' if alone else f' to {seed}'} {setting}: differs with these operations:")
+    for program in range(case.first, seed + 1):
+        for number, kind in runner.operations(program):
+            if int(number) in kept:
+                print(f"    {number} {kind}" if alone else f"    program {program}: {number} {kind}")
+    show_difference(*case.run(dropped))
 
 
 def split_programs(output):
@@ -162,6 +181,7 @@ def read_arguments():
     parser = argparse.ArgumentParser(prog="tools/torture")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(os.environ.get("TENCACHE_BUILD", "build")))
     parser.add_argument("--inside", type=pathlib.Path, help="a program that has tencache and softgpu inside, instead")
+    parser.add_argument("--library", type=pathlib.Path, help="a library instead of the build's")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
@@ -195,10 +215,9 @@ def hunt_mutants(arguments, runner):
         runner.preload = library
 
         def compare(setting, seed, programs):
-            left_out = LEFT_OUT[setting.mode]
-            if (seed, left_out) not in expected:
-                expected[seed, left_out] = runner.run(None, seed, programs, (), left_out)[0]
-            return not runner.agrees(setting, seed, programs, left_out, expected[seed, left_out])
+            if seed not in expected:
+                expected[seed] = runner.run(None, seed, programs)[0]
+            return not runner.agrees(setting, seed, programs, expected[seed])
 
         return compare
 
@@ -209,7 +228,8 @@ def main():
     arguments = read_arguments()
     if not arguments.inside and not (arguments.build / "build.ninja").is_file():
         sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
-    runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve(), arguments.without)
+    runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve(), arguments.without,
+                    arguments.library and arguments.library.resolve())
     if arguments.mutants:
         return hunt_mutants(arguments, runner)
     settings = settings_of(arguments)
@@ -221,7 +241,7 @@ def main():
         setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0, arguments.census)
         for seed in compare_batch(runner, setting, arguments.seed + done, batch):
             different += 1
-            report(runner, setting, seed)
+            report(runner, setting, arguments.seed + done, seed)
         done += batch
     print(f"{done} programs, {different} differences")
     return 1 if different else 0
