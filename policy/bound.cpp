@@ -10,7 +10,7 @@ namespace tencache::policy {
 namespace {
 
 constexpr double kCloseEnough = 0.9995;  // to what was achieved: the search would tell nothing
-constexpr PriceSlot kSlotsToClimb = 256, kSlotsToSolve = 64;
+constexpr PriceSlot kSlotsToClimb = 256;
 constexpr int kMostSteps = 8;  // until the fetched bytes of a step repeat
 
 void make_room(Memory& memory, std::int64_t bytes, Position after) {
@@ -72,11 +72,12 @@ Bound lower_bound(const Step& step, const Machine& machine) {
   return bound;
 }
 
-Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search) {
+Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search,
+                  PriceSlot slots) {
   Bound bound = lower_bound(step, machine);
   const auto capacity = static_cast<std::int64_t>(machine.hbm.count());
   if (step.peak() <= capacity || bound.seconds >= achieved * kCloseEnough) return bound;
-  const PriceSlot most = search ? kSlotsToSolve : kSlotsToClimb;
+  const PriceSlot most = search ? slots : kSlotsToClimb;
   PriceBound prices(price_problem(step, capacity, machine.link, most), bound.ideal);
   const auto found = search ? search(prices.problem()) : std::nullopt;
   bound.price = bound.ideal + (found ? prices.proven(*found) : prices.stall(achieved - bound.ideal));

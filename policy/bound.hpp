@@ -34,7 +34,10 @@ Bound lower_bound(const Step& step, const Machine& machine);
 // The same, searched for longer where some schedule takes longer than the quick bound says.
 // By `search`, where there is one that finds prices, else by climbing towards them.
 using PriceSearch = std::function<std::optional<PriceBound::Prices>(const PriceProblem&)>;
-Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search = {});
+// In more slots it is tighter and takes longer.
+inline constexpr PriceSlot kFewSlots = 64, kManySlots = 192;
+Bound lower_bound(const Step& step, const Machine& machine, double achieved, const PriceSearch& search = {},
+                  PriceSlot slots = kFewSlots);
 
 // Bytes fetched in a steady step with farthest-next-use replacement, links free: no policy fetches fewer.
 std::int64_t minimum_fetch_bytes(const Step& step, std::int64_t capacity);
