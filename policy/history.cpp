@@ -20,6 +20,12 @@ constexpr std::uint64_t power(std::uint64_t base, std::uint32_t exponent) {
   return result;
 }
 
+constexpr std::uint64_t kMostUnended = 4096;  // accesses that are looked through for those that have ended
+
+std::uint32_t within_32_bits(Nanoseconds time) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(time.count(), ~std::uint32_t{0}));
+}
+
 constexpr std::uint64_t kLeaving = power(kBase, History::kContext);  // what a token counts when it leaves
 
 }  // namespace
@@ -35,17 +41,54 @@ void History::created(ExtentIndex extent, Identity identity) {
   alive_[extent] = identity;
 }
 
-AccessIndex History::append(std::uint64_t token, std::size_t touches, Identity created, Bytes live,
-                            Nanoseconds time) {
+AccessIndex History::append(std::uint64_t token, const Access& access, Identity created, Bytes live) {
   const std::uint64_t leaving = head_ >= kContext ? (*this)[head_ - kContext].token : 0;
   context_ = context_ * kBase + token - leaving * kLeaving;
-  const bool fits = touches <= kTouches / 4;
-  accesses_[head_ % kAccesses] = {token,   touch_head_,  fits ? static_cast<std::uint32_t>(touches) : 0,
-                                  created, live.count(), time.count(),
+  const bool fits = access.will_touch.size() <= kTouches / 4;
+  accesses_[head_ % kAccesses] = {token,
+                                  touch_head_,
+                                  fits ? static_cast<std::uint32_t>(access.will_touch.size()) : 0,
+                                  created,
+                                  live.count(),
+                                  access.enqueued_at.count(),
+                                  0,
+                                  static_cast<std::uint32_t>(access.number),
+                                  access.stream,
+                                  within_32_bits(access.waited),
+                                  0,
+                                  0,
                                   0};
   std::uint64_t& most = most_live_[head_ % kAccesses / kLiveBlock];
   most = head_ % kLiveBlock == 0 ? live.count() : std::max(most, live.count());
   return head_++;
+}
+
+// What is covered by one marker shares its time equally; no access begins before it was enqueued.
+void History::ended(StreamIndex stream, std::uint64_t number, Nanoseconds begin, Nanoseconds end) {
+  if (stream >= unended_.size()) unended_.resize(stream + 1, 0);
+  const AccessIndex first = std::max(unended_[stream], head_ > kMostUnended ? head_ - kMostUnended : 0);
+  const auto last = static_cast<std::uint32_t>(number);
+  const auto covered = [&](const RecordedAccess& access) {
+    return access.stream == stream && static_cast<std::int32_t>(last - access.number) >= 0;
+  };
+  std::uint64_t count = 0;
+  std::uint64_t first_covered = 0;
+  AccessIndex at = first;
+  for (; at < head_ && static_cast<std::int32_t>(last - (*this)[at].number) >= 0; ++at) {
+    if (!covered((*this)[at])) continue;
+    if (count++ == 0) first_covered = (*this)[at].time;
+  }
+  unended_[stream] = at;
+  const Nanoseconds enqueued(first_covered);
+  begin = std::max(begin, enqueued);
+  const Nanoseconds took = end > begin && count > 0 ? (end - begin) / count : Nanoseconds();
+  for (AccessIndex i = first; i < at; ++i) {
+    RecordedAccess& access = accesses_[i % kAccesses];
+    if (!covered(access)) continue;
+    access.took = std::max(1u, within_32_bits(took));
+    access.ended =
+        std::max(1u, within_32_bits(Nanoseconds(end.count() - std::min(end.count(), access.time))));
+  }
 }
 
 TouchIndex History::add_touch(ExtentIndex extent, Identity identity, TouchIndex previous) {

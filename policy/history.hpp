@@ -38,6 +38,12 @@ struct RecordedAccess {
   std::uint64_t live;    // bytes of all extents then
   std::uint64_t time;    // nanoseconds
   std::uint32_t behind;  // accesses back to the last one with the same context; 0: none
+  std::uint32_t number;  // the process's count, the lower half
+  std::uint32_t stream;
+  std::uint32_t waited;   // nanoseconds of `time` that it waited to be let in
+  std::uint32_t took;     // nanoseconds on the GPU; 0: not measured
+  std::uint32_t ended;    // nanoseconds after `time` that it had ended; 0: not measured
+  std::uint32_t planned;  // the kernel of the plan that it is, and one; 0: none
 };
 
 class History {
@@ -75,8 +81,13 @@ class History {
     return extent < alive_.size() && alive_[extent] == identity;
   }
 
-  AccessIndex append(std::uint64_t token, std::size_t touches, Identity created, Bytes live,
-                     Nanoseconds time);
+  // `token`: see RecordedAccess.
+  AccessIndex append(std::uint64_t token, const Access& access, Identity created, Bytes live);
+  void set_planned(AccessIndex index, std::uint32_t planned) {
+    accesses_[index % kAccesses].planned = planned;
+  }
+  // Accesses of the stream up to `number` have ended.
+  void ended(StreamIndex stream, std::uint64_t number, Nanoseconds begin, Nanoseconds end);
   // Of the access appended last; `previous` is the same extent's touch before, or kNoTouch.
   TouchIndex add_touch(ExtentIndex extent, Identity identity, TouchIndex previous);
   // The extent expected at the touch that the next one takes the place of.
@@ -109,6 +120,7 @@ class History {
   std::vector<Identity> alive_;           // per extent; 0: none
   std::vector<std::uint64_t> most_live_;  // of every kLiveBlock accesses
   std::vector<std::uint32_t> latest_;     // per context: the last access's index and one, lower half
+  std::vector<AccessIndex> unended_;      // per stream: accesses before this have ended
   AccessIndex head_ = 0;
   TouchIndex touch_head_ = 0;
   std::uint64_t context_ = 0;  // of the last kContext tokens

@@ -27,11 +27,13 @@ void Learning::extent_created(const ExtentDescription& extent) {
   if (extent.extent >= known_.size()) {
     known_.resize(extent.extent + 1);
     expectations_.resize(known_.size());
+    cleanings_.resize(known_.size());
   }
   known_[extent.extent] = {++created_, kNoTouch, extent.size};
   history_.created(extent.extent, created_);
-  creations_[created_ % kCreations] = {created_, extent.extent};
+  creations_[created_ % kCreations] = {created_, extent.extent, extent.size};
   live_ += extent.size;
+  largest_ = std::max(largest_, extent.size);
   most_live_ = std::max(most_live_, live_);
 }
 
@@ -39,6 +41,7 @@ void Learning::extent_destroyed(ExtentIndex extent) {
   lru_.extent_destroyed(extent);
   history_.destroyed(extent);
   expectations_.forget(extent);
+  cleanings_.remove(extent);
   live_ -= known_[extent].size;
   known_[extent] = {};
 }
@@ -48,6 +51,7 @@ void Learning::access(const Access& access) {
   record(access);
   const ReplayCursor::Step step = cursor_.observe();
   history_.enter();
+  on_plan_ = false;
   switch (step.kind) {
     case ReplayCursor::Step::Kind::kMatched:
       follow(step.access, access);
@@ -61,13 +65,13 @@ void Learning::access(const Access& access) {
       break;
   }
   while (const auto skipped = cursor_.skipped()) give_up(*skipped);
+  if (cursor_.locked()) locked_ = {history_.head(), cursor_.lag()};
   if (cursor_.following()) expectations_.begin_at(history_[cursor_.expected()].first);
 }
 
 AccessIndex Learning::record(const Access& access) {
   const std::uint64_t token = access.signature * 0x9E3779B97F4A7C15u + access.will_touch.size();
-  const AccessIndex index =
-      history_.append(token, access.will_touch.size(), created_, live_, access.enqueued_at);
+  const AccessIndex index = history_.append(token, access, created_, live_);
   if (history_[index].touches == 0) return index;
   for (const ExtentIndex extent : access.will_touch) {
     if (const ExtentIndex expected = history_.forgotten_next(); expected != kNoExtent) {
@@ -86,6 +90,7 @@ void Learning::follow(AccessIndex matched, const Access& access) {
     expectations_.expect(access.will_touch[slot], history_.next(touch), Place::kDirty);
     unsettle(access.will_touch[slot]);
   }
+  if (plan_ != nullptr) follow_plan(matched, access);
 }
 
 // An access that was expected has not come: what it touched is expected at the next one that touches it.
@@ -135,6 +140,7 @@ std::optional<ExtentIndex> Learning::victim(const Residency& residency) {
   if (const auto extent = never_again(residency)) return extent;
   settle(residency);
   if (const auto extent = farthest(Place::kClean, residency)) return extent;
+  if (on_plan_) short_until_ = history_.head() + plan_->length();
   if (const auto extent = farthest(Place::kDirty, residency)) return extent;
   return lru_.victim(residency);
 }
@@ -229,11 +235,18 @@ bool Learning::worth_displacing(TouchIndex touch, const Residency& residency) {
   const std::uint64_t most = history_.most_live(now, access);
   const std::uint64_t room = state_of(extent, residency).size.count() + (most > live ? most - live : 0);
   if (residency.hbm_free.count() >= room) return true;
-  if (!trusted() || !within_reach(access)) return false;
+  if (!trusted() || !is_due(access)) return false;
   settle(residency);
   const auto victim = farthest(Place::kClean, residency);
   return victim && expectations_.touch_of(*victim) > touch &&
          history_.access_of(expectations_.touch_of(*victim)) > access;
+}
+
+// Where there is a plan it says how far ahead of an access something may go for it.
+bool Learning::is_due(AccessIndex access) const {
+  const StepPlan* plan = plan_at(access);
+  if (plan == nullptr) return within_reach(access);
+  return plan->plan.lead[history_[access].planned - 1] > access - cursor_.expected();
 }
 
 bool Learning::within_reach(AccessIndex access) const {
@@ -241,10 +254,44 @@ bool Learning::within_reach(AccessIndex access) const {
   return history_[access].time - history_[cursor_.expected()].time <= kLookAhead.count();
 }
 
+Bytes Learning::size_of(const RecordedTouch& touch) const {
+  const Creation& creation = creations_[touch.identity % kCreations];
+  if (creation.identity == touch.identity) return creation.size;
+  return history_.alive(touch.extent, touch.identity) ? known_[touch.extent].size : Bytes();
+}
+
+std::optional<Trace> Learning::recorded_step() const {
+  auto step = policy::recorded_step(
+      history_, locked_, [this](const RecordedTouch& touch) { return size_of(touch); }, Touches::kRead);
+  return step ? std::optional(std::move(step->trace)) : std::nullopt;
+}
+
 std::optional<ExtentIndex> Learning::next_clean(const Residency& residency) {
   if (astray_) expect_anew(residency);
   if (most_live_ <= residency.hbm_total || !trusted()) return std::nullopt;
   settle(residency);
+  if (!on_plan_) return eager_clean(residency);
+  if (const auto extent = planned_clean(residency)) return extent;
+  return plan_->plan.eager || history_.head() < short_until_ ? eager_clean(residency) : std::nullopt;
+}
+
+std::optional<ExtentIndex> Learning::planned_clean(const Residency& residency) {
+  for (std::uint32_t i = 0; i < kPassedOver; ++i) {
+    const auto extent = cleanings_.take();
+    if (!extent) break;
+    const ExtentState state = state_of(*extent, residency);
+    if (state.tier != Tier::kHbm || state.clean) continue;
+    cleanings_.put_off();
+    if (!may_leave(state)) continue;
+    cleanings_.put_back();
+    unsettle(*extent);
+    return extent;
+  }
+  cleanings_.put_back();
+  return std::nullopt;
+}
+
+std::optional<ExtentIndex> Learning::eager_clean(const Residency& residency) {
   TouchIndex touch = history_.touch_head();
   for (std::uint32_t i = 0; i < kPassedOver;) {
     touch = expectations_.last(Place::kDirty, touch);

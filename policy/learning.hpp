@@ -13,9 +13,12 @@
 
 #include <vector>
 
+#include "policy/cleaning_queue.hpp"
 #include "policy/expectations.hpp"
+#include "policy/link_meter.hpp"
 #include "policy/lru.hpp"
 #include "policy/replay_cursor.hpp"
+#include "policy/step_plan.hpp"
 
 namespace tencache::policy {
 
@@ -26,10 +29,18 @@ class Learning final : public Policy {
   void extent_created(const ExtentDescription& extent) override;
   void extent_destroyed(ExtentIndex extent) override;
   void access(const Access& access) override;
-  void completed(std::uint64_t, Nanoseconds, Nanoseconds) override {}
+  void completed(StreamIndex stream, std::uint64_t number, Nanoseconds begin, Nanoseconds end) override {
+    history_.ended(stream, number, begin, end);
+  }
+  void copied(const Transfer& transfer) override { meter_.copied(transfer); }
+  void remapped(std::uint32_t extents, Nanoseconds took) override { meter_.remapped(extents, took); }
+  std::unique_ptr<Work> work(const Residency& residency) override;
+  void worked(std::unique_ptr<Work> work) override;
   std::optional<ExtentIndex> victim(const Residency& residency) override;
   std::optional<ExtentIndex> next_fetch(const Residency& residency) override;
   std::optional<ExtentIndex> next_clean(const Residency& residency) override;
+
+  [[nodiscard]] std::optional<Trace> recorded_step() const override;
 
   [[nodiscard]] const ReplayCursor& cursor() const { return cursor_; }
 
@@ -43,6 +54,7 @@ class Learning final : public Policy {
   struct Creation {
     Identity identity = 0;
     ExtentIndex extent = kNoExtent;
+    Bytes size;
   };
 
   AccessIndex record(const Access& access);
@@ -50,14 +62,24 @@ class Learning final : public Policy {
   void give_up(AccessIndex skipped);
   void expect_anew(const Residency& residency);
   [[nodiscard]] ExtentIndex stands_for(const RecordedTouch& touch, Identity shift, Identity created) const;
+  [[nodiscard]] Bytes size_of(const RecordedTouch& touch) const;
   static Place place_of(const ExtentState& state);
   [[nodiscard]] TouchIndex horizon() const;
   [[nodiscard]] bool trusted() const { return cursor_.following() && cursor_.agreed() >= kTrusted; }
   [[nodiscard]] bool worth_displacing(TouchIndex touch, const Residency& residency);
+  [[nodiscard]] bool is_due(AccessIndex access) const;
   [[nodiscard]] bool within_reach(AccessIndex access) const;
   std::optional<ExtentIndex> never_again(const Residency& residency) const;
   std::optional<ExtentIndex> farthest(Place place, const Residency& residency);
+  std::optional<ExtentIndex> planned_clean(const Residency& residency);
+  std::optional<ExtentIndex> eager_clean(const Residency& residency);
   void settle(const Residency& residency);
+  // Following a plan (learning_plan.cpp).
+  void adopt(std::unique_ptr<StepPlan> plan);
+  void follow_plan(AccessIndex matched, const Access& access);
+  [[nodiscard]] const StepPlan* plan_at(AccessIndex access) const;
+  [[nodiscard]] bool needs_plan(const Machine& machine, Effort* effort) const;
+  [[nodiscard]] double measured_seconds() const;
   void unsettle(ExtentIndex extent) { unsettled_[unsettled_end_++ % kUnsettled] = extent; }
 
   static constexpr std::uint64_t kTrusted = 16;  // agreeing accesses before what is expected decides
@@ -77,7 +99,16 @@ class Learning final : public Policy {
   Identity created_ = 0;
   Bytes live_;
   Bytes most_live_;
-  bool astray_ = false;  // the cursor has jumped: expectations are to be made anew
+  Period locked_;  // the last that was known as a whole
+  LinkMeter meter_;
+  std::unique_ptr<StepPlan> plan_;
+  CleaningQueue cleanings_;         // what the plan wants copied out, and when
+  bool on_plan_ = false;            // the last access was where the plan expected it
+  bool planning_ = false;           // work of ours is under way
+  AccessIndex looked_at_plan_ = 0;  // when it was last asked whether another plan is needed
+  AccessIndex short_until_ = 0;     // until then everything is cleaned: the plan's clean extents did not do
+  Bytes largest_;                   // extent
+  bool astray_ = false;             // the cursor has jumped: expectations are to be made anew
 };
 
 }  // namespace tencache::policy

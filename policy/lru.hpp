@@ -15,7 +15,6 @@ class LeastRecentlyUsed final : public Policy {
   void extent_created(const ExtentDescription& extent) override;
   void extent_destroyed(ExtentIndex extent) override;
   void access(const Access& access) override;
-  void completed(std::uint64_t, Nanoseconds, Nanoseconds) override {}
 
   // Walks from the longest ago: the extents already put out come first, so the walk is as long as they are
   // many. That is a microsecond per thousand, against the copy that follows.

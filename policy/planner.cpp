@@ -161,7 +161,7 @@ class Search {
     if (!machine_.writes_known) run_plan(step_, known, Plan(), run_);
   }
   void try_pass(const Pass& pass) {
-    Plan plan = derive_plan(step_, record_, machine_, pass.guard_seconds);
+    Plan plan = derive_plan(step_, record_, machine_, pass.guard_seconds + machine_.guard_seconds);
     plan.eager = pass.eager;
     try_plan(std::move(plan));
   }
@@ -209,12 +209,15 @@ class Search {
 
 }  // namespace
 
-Plan make_plan(const Step& step, const Machine& machine, Effort effort) {
+Plan make_plan(const Step& step, const Machine& machine, Effort effort, const std::atomic<bool>* stop) {
   const bool first = effort == Effort::kFirst;
+  const auto stopped = [stop] { return stop != nullptr && stop->load(std::memory_order_relaxed); };
   Search search(step, machine, effort);
   search.try_greedy();
-  for (const Pass& pass : std::span(kPasses).first(first ? 1 : std::size(kPasses))) search.try_pass(pass);
-  if (first) return search.best();
+  for (const Pass& pass : std::span(kPasses).first(first ? 1 : std::size(kPasses))) {
+    if (!stopped()) search.try_pass(pass);
+  }
+  if (first || stopped()) return search.best();
   search.try_comparing_less();
   return search.best_on_real();
 }

@@ -4,6 +4,7 @@
 // a Planned belongs to one simulation. Failure rule: without a feasible run, greedy is what remains.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <queue>
 #include <vector>
@@ -59,7 +60,9 @@ class Planned final : public Greedy {
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);
 // The first plan is there soon, to begin with; the refined one is what the background makes of it.
 enum class Effort : std::uint8_t { kFirst, kRefined };
-Plan make_plan(const Step& step, const Machine& machine, Effort effort = Effort::kRefined);
+// `stop`, where given, ends it soon; what it answers then counts for nothing.
+Plan make_plan(const Step& step, const Machine& machine, Effort effort = Effort::kRefined,
+               const std::atomic<bool>* stop = nullptr);
 // The steady step under the plan, or under greedy where that is what the plan says.
 Outcome run_plan(const Step& step, const Machine& machine, const Plan& plan, const Run& run);
 

@@ -3,10 +3,13 @@
 // one caller at a time (the caller serialises). Failure rule: a policy cannot fail; it may answer 'nothing'.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
+#include "policy/trace.hpp"
 #include "src/base/units.hpp"
 
 namespace tencache::policy {
@@ -36,6 +39,25 @@ struct Access {
   bool opaque;              // may touch anything
   std::span<const ExtentIndex> will_touch;
   std::span<const ExtentIndex> may_touch;  // empty when opaque
+  Nanoseconds waited{};                    // before it was let in: for memory, or for the run-ahead limit
+};
+
+// A copy of ours that has ended, as it was measured.
+struct Transfer {
+  enum class Direction : std::uint8_t { kIn, kOut };
+  enum class Beside : std::uint8_t { kNothing, kOther, kMixed };  // whether the other direction was busy
+  Direction direction;
+  Beside beside;
+  Bytes size;
+  Nanoseconds took;
+};
+
+// What takes too long for the caller of a policy: done elsewhere, on any thread, then given back. It sees
+// nothing of the policy. `stop` asks it to end soon.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual void run(const std::atomic<bool>& stop) = 0;
 };
 
 // What the mechanism knows of an extent now. Indexed by ExtentIndex.
@@ -65,8 +87,12 @@ class Policy {
   virtual void extent_destroyed(ExtentIndex extent) = 0;
   // On the way of a launch: constant time per extent, no allocation in a steady state.
   virtual void access(const Access& access) = 0;
-  // An access has ended on the GPU, as far as markers tell: measured begin and end.
-  virtual void completed(std::uint64_t access_number, Nanoseconds begin, Nanoseconds end) = 0;
+  // Feedback, as far as markers tell. The stream's accesses up to `number` that had not ended before have,
+  // one after the other between these times.
+  virtual void completed(StreamIndex /*stream*/, std::uint64_t /*number*/, Nanoseconds /*begin*/,
+                         Nanoseconds /*end*/) {}
+  virtual void copied(const Transfer& /*transfer*/) {}
+  virtual void remapped(std::uint32_t /*extents*/, Nanoseconds /*took*/) {}
 
   // Room is needed now for an access that waits. The extent to put out next; only extents in HBM that are
   // neither held nor moving qualify. `nothing` means no extent qualifies.
@@ -75,6 +101,12 @@ class Policy {
   virtual std::optional<ExtentIndex> next_fetch(const Residency& residency) = 0;
   // The link out of HBM is idle: what to copy out ahead of its eviction (it stays where it is).
   virtual std::optional<ExtentIndex> next_clean(const Residency& residency) = 0;
+
+  // Something to do elsewhere, one at a time: asked for now and then; null: nothing. And what became of it.
+  virtual std::unique_ptr<Work> work(const Residency& /*residency*/) { return nullptr; }
+  virtual void worked(std::unique_ptr<Work> /*work*/) {}
+  // The step that the program repeats, if it does: as it ran last, writes only where bytes came into being.
+  [[nodiscard]] virtual std::optional<Trace> recorded_step() const { return std::nullopt; }
 };
 
 }  // namespace tencache::policy

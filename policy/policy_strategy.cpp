@@ -27,7 +27,23 @@ void PolicyStrategy::begin(const Memory& memory, std::int64_t block) {
   for (TensorIndex tensor = 0; tensor < step.tensors(); ++tensor) {
     if (step.persistent(tensor)) create(tensor);
   }
+  measure();
   for (KernelIndex kernel = 0; kernel < step.kernels(); ++kernel) signatures_.push_back(signature(kernel));
+}
+
+// What the process measures of its copies is known here.
+void PolicyStrategy::measure() {
+  constexpr Bytes kSample = 64_MiB;
+  const auto tell = [&](Transfer::Direction direction, Transfer::Beside beside, double rate) {
+    const double seconds = static_cast<double>(kSample.count()) / rate;
+    policy_->copied(
+        {direction, beside, kSample, Nanoseconds(static_cast<std::uint64_t>(std::max(1.0, seconds * 1e9)))});
+  };
+  tell(Transfer::Direction::kIn, Transfer::Beside::kNothing, machine_.link.in_alone);
+  tell(Transfer::Direction::kIn, Transfer::Beside::kOther, machine_.link.in_duplex);
+  tell(Transfer::Direction::kOut, Transfer::Beside::kNothing, machine_.link.out_alone);
+  tell(Transfer::Direction::kOut, Transfer::Beside::kOther, machine_.link.out_duplex);
+  policy_->remapped(1, machine_.map_per_block);
 }
 
 // Kernels of one duration that write and read as much are taken to be the same function of the same shape.
@@ -58,10 +74,16 @@ void PolicyStrategy::admitted(KernelIndex kernel) {
   }
   policy_->access({++accesses_, 0, Nanoseconds(static_cast<std::uint64_t>(now_ * 1e9)), signatures_[kernel],
                    false, touched_, touched_});
+  const Residency now{extents_, {}, bytes(memory_->capacity()), Machine::kUnlimited, {}};
+  if (auto work = policy_->work(now)) {
+    work->run(false);
+    policy_->worked(std::move(work));
+  }
 }
 
 void PolicyStrategy::completed(KernelIndex kernel) {
-  policy_->completed(++ended_, {}, {});
+  const auto time = [](double seconds) { return Nanoseconds(static_cast<std::uint64_t>(seconds * 1e9)); };
+  policy_->completed(0, ++ended_, {}, time(memory_->step().seconds(kernel)));
   for (const Use& use : memory_->step().uses(kernel)) {
     if (!use.death) continue;
     for (ExtentIndex e = first_[use.tensor]; e < first_[use.tensor + 1]; ++e) policy_->extent_destroyed(e);

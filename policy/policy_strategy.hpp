@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "policy/machine.hpp"
 #include "policy/policy.hpp"
 #include "policy/strategy.hpp"
 
@@ -12,7 +13,8 @@ namespace tencache::policy {
 
 class PolicyStrategy final : public Strategy {
  public:
-  explicit PolicyStrategy(std::unique_ptr<Policy> policy) : policy_(std::move(policy)) {}
+  PolicyStrategy(std::unique_ptr<Policy> policy, const Machine& machine)
+      : policy_(std::move(policy)), machine_(machine) {}
   void begin(const Memory& memory, std::int64_t block) override;
   void admitted(KernelIndex kernel) override;
   void completed(KernelIndex kernel) override;
@@ -38,7 +40,10 @@ class PolicyStrategy final : public Strategy {
     bool operator==(const Described&) const = default;
   };
 
+  void measure();
+
   std::unique_ptr<Policy> policy_;
+  Machine machine_;
   std::vector<ExtentIndex> first_;      // per tensor, and one more
   std::vector<TensorIndex> tensor_of_;  // per extent
   std::vector<ExtentState> extents_;

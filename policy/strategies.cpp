@@ -20,11 +20,11 @@ Outcome simulate(const Step& step, const Machine& machine, Strategy&& strategy, 
 }
 
 Outcome lru(const Step& step, const Machine& machine, const Run& run) {
-  return simulate(step, machine, PolicyStrategy(std::make_unique<LeastRecentlyUsed>()), run);
+  return simulate(step, machine, PolicyStrategy(std::make_unique<LeastRecentlyUsed>(), machine), run);
 }
 
 Outcome learn(const Step& step, const Machine& machine, const Run& run) {
-  return simulate(step, machine, PolicyStrategy(std::make_unique<Learning>()), run);
+  return simulate(step, machine, PolicyStrategy(std::make_unique<Learning>(), machine), run);
 }
 
 Outcome uvm(const Step& step, const Machine& machine, const Run& run) {

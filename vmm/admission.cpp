@@ -19,6 +19,7 @@ constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
 Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   Lock lock(state_.mutex);
   InFlight* access = take_record();
+  access->asked_at = state_.clock.now();
   access->stream = state_.order.index(ask.stream, ask.thread);
   access->opaque = ask.opaque;
   access->signature = ask.signature;
@@ -73,6 +74,7 @@ void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* acces
       access->opaque = access->opaque || ask.may_run_from_host;
       break;
     }
+    for (const GroupIndex group : access->groups) state_.groups[group].census_awaited = true;
     state_.settled.wait_for(lock, kLooksAgainAfter);
     gather(ask, access);
   }
@@ -185,8 +187,9 @@ void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   access->active = true;
   note_addresses(ask);
   if (!ask.enqueues) return;
-  state_.advisor.access({state_.order.last_number() + 1, access->stream, state_.clock.now(), ask.signature,
-                         ask.opaque, access->will_touch, access->may_touch});
+  const Nanoseconds now = state_.clock.now();
+  state_.advisor.access({state_.order.last_number() + 1, access->stream, now, ask.signature, ask.opaque,
+                         access->will_touch, access->may_touch, now - access->asked_at});
 }
 
 void Admission::touch(ExtentIndex index) {

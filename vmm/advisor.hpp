@@ -3,7 +3,9 @@
 // mutex, one caller at a time; no driver call, no lock inside. Failure rule: may answer nothing.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -32,6 +34,24 @@ struct AdvisedAccess {
   bool opaque;
   std::span<const ExtentIndex> will_touch;
   std::span<const ExtentIndex> may_touch;
+  Nanoseconds waited;  // before it was let in
+};
+
+// A copy that has ended.
+struct Transfer {
+  enum class Direction : std::uint8_t { kIn, kOut };
+  enum class Beside : std::uint8_t { kNothing, kOther, kMixed };  // whether the other direction was busy
+  Direction direction;
+  Beside beside;
+  Bytes size;
+  Nanoseconds took;
+};
+
+// What the advisor wants done outside of the mutex, on a thread of its own.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual void run(const std::atomic<bool>& stop) = 0;
 };
 
 enum class Home : std::uint8_t { kNone, kHbm, kHost };
@@ -63,6 +83,14 @@ class Advisor {
   virtual std::optional<ExtentIndex> victim(const MemoryView& view) = 0;
   virtual std::optional<ExtentIndex> next_fetch(const MemoryView& view) = 0;
   virtual std::optional<ExtentIndex> next_clean(const MemoryView& view) = 0;
+  // What was measured: the stream's accesses up to `number` have ended; a copy has; mappings were changed.
+  virtual void completed(StreamIndex /*stream*/, std::uint64_t /*number*/, Nanoseconds /*begin*/,
+                         Nanoseconds /*end*/) {}
+  virtual void copied(const Transfer& /*transfer*/) {}
+  virtual void remapped(std::uint32_t /*extents*/, Nanoseconds /*took*/) {}
+  // One at a time; null: nothing.
+  virtual std::unique_ptr<Work> work(const MemoryView& /*view*/) { return nullptr; }
+  virtual void worked(std::unique_ptr<Work> /*work*/) {}
 };
 
 }  // namespace tencache::vmm

@@ -143,6 +143,7 @@ void DeviceMemory::run() {
 void DeviceMemory::go_passive(bool forked) {
   if (forked) {
     if (thread_.joinable()) new (&thread_) std::thread();  // that thread is the parent's
+    if (engine_ != nullptr) engine_->forget_background();
     return;
   }
   {
@@ -153,6 +154,7 @@ void DeviceMemory::go_passive(bool forked) {
     state_.settled.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  if (engine_ != nullptr) engine_->stop_background();
 }
 
 // ---- allocation
@@ -227,6 +229,13 @@ std::uint64_t DeviceMemory::last_number() {
 
 void DeviceMemory::context_waited(std::uint64_t number) {
   const std::lock_guard<std::mutex> lock(state_.mutex);
+  const Nanoseconds now = state_.clock.now();
+  for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
+    StreamOrder::Stream& stream = state_.order.stream(i);
+    if (stream.completed >= std::min<std::uint64_t>(number, stream.last_enqueued)) continue;
+    state_.advisor.completed(i, number, stream.last_completion_at, now);
+    stream.last_completion_at = now;
+  }
   std::vector<CUevent> ended;
   state_.order.all_completed_up_to(number, &ended);
   state_.free_events.insert(state_.free_events.end(), ended.begin(), ended.end());

@@ -63,6 +63,8 @@ bool Engine::retire_moves() {
   if (!any) return false;
   note(copier_.failure());
   const Lock lock(state_.mutex);
+  measure(true);
+  measure(false);
   for (const Move& move : moves_) {
     if (move.progress != Copier::Progress::kRunning) retire(move, move.progress == Copier::Progress::kDone);
   }
@@ -91,6 +93,43 @@ void Engine::retire(const Move& move, bool ok) {
       retire_back(extent, move.extent, ok);
       break;
   }
+}
+
+bool Engine::other_way_is_busy(MoveKind kind) const {
+  const bool in = kind == MoveKind::kIn;
+  return std::any_of(moves_.begin(), moves_.end(), [in](const Move& move) {
+    const bool running = move.progress == Copier::Progress::kRunning && !move.compares;
+    return running &&
+           (in ? move.kind == MoveKind::kOut || move.kind == MoveKind::kClean : move.kind == MoveKind::kIn);
+  });
+}
+
+// What the copies one way that have ended since the last look took: they began when the first of them was
+// enqueued, or when those before had ended.
+void Engine::measure(bool in) {
+  using Beside = Transfer::Beside;
+  Bytes size;
+  Nanoseconds started;
+  bool was_beside = false;
+  for (const Move& move : moves_) {
+    const bool counts = move.progress == Copier::Progress::kDone && move.kind != MoveKind::kBackHbm &&
+                        move.kind != MoveKind::kBackHost && !move.compares &&
+                        (move.kind == MoveKind::kIn) == in;
+    if (!counts) continue;
+    if (size == Bytes()) started = move.started;
+    size += state_.extents[move.extent].size;
+    was_beside = move.beside;
+  }
+  if (size == Bytes()) return;
+  Nanoseconds& last = in ? last_in_ : last_out_;
+  const Nanoseconds now = state_.clock.now();
+  const bool is_beside = other_way_is_busy(in ? MoveKind::kIn : MoveKind::kOut);
+  state_.advisor.copied({in ? Transfer::Direction::kIn : Transfer::Direction::kOut,
+                         is_beside != was_beside ? Beside::kMixed
+                         : is_beside             ? Beside::kOther
+                                                 : Beside::kNothing,
+                         size, now - std::max(started, last)});
+  last = now;
 }
 
 void Engine::retire_out(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
@@ -143,8 +182,10 @@ bool Engine::change_mappings() {
   std::vector<MappingChange> mappings;
   mappings.reserve(changes_.size());
   for (const Change& change : changes_) mappings.push_back(change.mapping);
+  const Nanoseconds before = state_.clock.now();
   mapper_.apply(mappings);
   const Lock lock(state_.mutex);
+  state_.advisor.remapped(static_cast<std::uint32_t>(changes_.size()), state_.clock.now() - before);
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].mapping = mappings[i];
     settle(changes_[i]);

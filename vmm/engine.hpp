@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "vmm/background.hpp"
 #include "vmm/census.hpp"
 #include "vmm/copier.hpp"
 #include "vmm/fast_path.hpp"
@@ -33,6 +34,9 @@ class Engine {
   // Gives everything back. No turn after this.
   enum class Context : std::uint8_t { kAlive, kGone };
   void close(Context context);
+  // No turn after these either: ends the advisor's work; in a forked child its thread is not ours.
+  void stop_background() { background_.stop(); }
+  void forget_background() { background_.forget(); }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -44,6 +48,8 @@ class Engine {
     bool compares = false;  // kOut, kClean: whether the host has the same bytes; nothing is copied
     Copier::Taken print = std::nullopt;
     CUevent event = nullptr;
+    Nanoseconds started{};
+    bool beside = false;  // a copy the other way was under way when it was enqueued
     Copier::Progress progress = Copier::Progress::kRunning;
   };
   struct Change {
@@ -67,6 +73,7 @@ class Engine {
   bool start_census();
   void take_findings(std::uint32_t row, GroupIndex index);
   void judge_writers(Group& group, bool found_new);
+  [[nodiscard]] bool lies_on_host(const Group& group) const;
   [[nodiscard]] std::size_t extents_with_bytes(const Group& group) const;
   std::vector<Census::Piece> pieces_of(const Group& group, std::uint32_t row) const;
 
@@ -75,6 +82,8 @@ class Engine {
   // Copies that ended.
   bool retire_moves();
   void retire(const Move& move, bool ok);
+  void measure(bool in);
+  [[nodiscard]] bool other_way_is_busy(MoveKind kind) const;
   void retire_out(Extent& extent, const Move& move, const Fingerprint& print, bool ok);
   void settle_copied(Extent& extent, const Move& move);
   void retire_in(Extent& extent, ExtentIndex index, bool valid, bool ok);
@@ -137,7 +146,9 @@ class Engine {
   [[nodiscard]] std::ptrdiff_t moves_under_way(MoveKind kind) const;
   bool fetch_ahead(Lock& lock);
   bool clean_ahead(Lock& lock);
-  [[nodiscard]] Bytes free_for_advisor() const;
+  [[nodiscard]] Bytes free_for_advisor();
+  [[nodiscard]] Bytes freed_in_hbm();
+  void let_advisor_work();
 
   MemoryState& state_;
   Heap& heap_;
@@ -154,12 +165,14 @@ class Engine {
   std::vector<Move> moves_;
   std::vector<Change> changes_;
   std::vector<ExtentView> views_;
+  Background background_;
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;
   bool polling_ = false;
   Nanoseconds looked_for_idle_;
   bool giving_back_ = false;
   std::uint64_t taken_before_ = 0;  // blocks, at the last look for what is idle
+  Nanoseconds last_in_, last_out_;  // when a copy each way was last seen to end
   Nanoseconds looked_for_plenty_;
   Nanoseconds plenty_since_;      // all that lives is in HBM; 0: it is not
   CUresult lost_ = CUDA_SUCCESS;  // the sticky error that the driver has answered

@@ -13,6 +13,7 @@ constexpr std::ptrdiff_t kCleansAhead = 2;
 // Who waits comes first: nothing is fetched beside it.
 bool Engine::move_ahead(Lock& lock) {
   if (!state_.short_of_memory || state_.passive) return false;
+  let_advisor_work();
   const std::ptrdiff_t incoming = moves_under_way(MoveKind::kIn);
   const std::ptrdiff_t outgoing = moves_under_way(MoveKind::kOut) + moves_under_way(MoveKind::kClean);
   const bool may_fetch = state_.waiting.empty() && incoming < kFetchesAhead;
@@ -22,6 +23,14 @@ bool Engine::move_ahead(Lock& lock) {
   bool progress = may_fetch && fetch_ahead(lock);
   progress |= may_clean && clean_ahead(lock);
   return progress;
+}
+
+void Engine::let_advisor_work() {
+  if (background_.busy()) {
+    if (auto done = background_.take_done()) state_.advisor.worked(std::move(done));
+  } else if (auto work = state_.advisor.work(view())) {
+    background_.start(std::move(work));
+  }
 }
 
 std::ptrdiff_t Engine::moves_under_way(MoveKind kind) const {
@@ -38,6 +47,7 @@ bool Engine::fetch_ahead(Lock& lock) {
   if (extent.mapped && !state_.idle(state_.groups[extent.group])) return false;
   bool progress = false;
   if (hbm_.available() + leaving() < extent.size + state_.spare()) {
+    if (release_freed_group()) return true;
     const std::optional<ExtentIndex> victim = choose_victim();
     if (!victim) return false;
     progress = put_out(lock, *victim);
@@ -45,9 +55,23 @@ bool Engine::fetch_ahead(Lock& lock) {
   return start_in(lock, *next) || progress;
 }
 
-Bytes Engine::free_for_advisor() const {
-  const Bytes available = hbm_.available();
+// What the program has freed is given up for it first.
+Bytes Engine::free_for_advisor() {
+  const Bytes available = hbm_.available() + leaving() + freed_in_hbm();
   return available > state_.spare() ? available - state_.spare() : Bytes();
+}
+
+Bytes Engine::freed_in_hbm() {
+  Bytes sum;
+  for (const GroupIndex index : heap_.freed_groups()) {
+    Group& group = state_.groups[index];
+    if (!state_.idle(group)) continue;
+    for (const ExtentIndex i : group.extents) {
+      const Extent& extent = state_.extents[i];
+      if (extent.state == ExtentState::kResident && !extent.move_in_flight) sum += extent.size;
+    }
+  }
+  return sum;
 }
 
 bool Engine::clean_ahead(Lock& lock) {

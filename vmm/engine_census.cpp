@@ -63,6 +63,13 @@ bool Engine::look_for_addresses() {
   return progress;
 }
 
+bool Engine::lies_on_host(const Group& group) const {
+  return std::any_of(group.extents.begin(), group.extents.end(), [this](ExtentIndex index) {
+    const Extent& extent = state_.extents[index];
+    return extent.host != nullptr && (extent.hbm == nullptr || !usable_in_hbm(extent.state));
+  });
+}
+
 std::vector<Census::Piece> Engine::pieces_of(const Group& group, std::uint32_t row) const {
   std::vector<Census::Piece> pieces;
   for (const ExtentIndex index : group.extents) {
@@ -97,10 +104,12 @@ bool Engine::start_census() {
         return changing(one.state) || one.state == ExtentState::kArriving;
       };
       if (!group.suspect || !state_.idle(group)) continue;
+      if (lies_on_host(group) && !group.census_awaited) continue;  // read when it is in HBM, or wanted
       if (std::any_of(group.extents.begin(), group.extents.end(), unsettled)) continue;
       const auto more = pieces_of(group, static_cast<std::uint32_t>(in_census_.size()));
       pieces.insert(pieces.end(), more.begin(), more.end());
       group.in_census = true;
+      group.census_awaited = false;
       group.census_is_whole = more.size() == extents_with_bytes(group);
       group.judged.swap(group.writers);
       group.writers.clear();

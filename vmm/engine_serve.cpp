@@ -184,6 +184,8 @@ std::uint64_t Engine::begin_move(Extent& extent) {
 void Engine::enqueue(Move move, const Result<CUevent>& event) {
   if (event.ok()) {
     move.event = *event;
+    move.started = state_.clock.now();
+    move.beside = other_way_is_busy(move.kind);
     moves_.push_back(move);
   } else {
     note(static_cast<CUresult>(event.status().driver_code()));
@@ -312,7 +314,7 @@ void Engine::refresh_views() {
 // An extent may have been made since the last look: the mutex is given up while a victim is put out.
 MemoryView Engine::view() {
   if (views_.size() < state_.extents.size()) refresh_views();
-  return {views_, free_for_advisor(), hbm_.budget(), host_.available(), state_.clock.now()};
+  return {views_, free_for_advisor(), hbm_.budget() - state_.spare(), host_.available(), state_.clock.now()};
 }
 
 std::optional<ExtentIndex> Engine::choose_victim() {

@@ -32,7 +32,9 @@ bool Engine::poll_streams() {
     const Lock lock(state_.mutex);
     const Nanoseconds now = state_.clock.now();
     for (const Look& look : done) {
-      state_.order.seen_completed(look.stream, look.marker, now, &state_.free_events);
+      const Nanoseconds begin =
+          state_.order.seen_completed(look.stream, look.marker, now, &state_.free_events);
+      state_.advisor.completed(look.stream, look.marker.number, begin, now);
     }
     if (!done.empty()) state_.last_progress = now;
     waited_for = !state_.waiting.empty() || state_.held > 0;

@@ -100,6 +100,7 @@ struct Group {
   bool has_old_bytes = false;
   std::uint64_t read_when = 0;   // the latest creation_order when a census last read it
   bool suspect = false;          // it may keep addresses that are not known: it waits for a census
+  bool census_awaited = false;   // an access waits for it
   bool in_census = false;        // a kernel of ours reads its blocks
   bool census_is_whole = false;  // it reads all of its bytes: what it finds is all there is
   std::vector<std::shared_ptr<Judgement>> writers;  // what made it suspect; a census begun before looks again
@@ -135,6 +136,7 @@ struct InFlight {
   std::vector<ExtentIndex> may_touch;   // must be mapped and must not change
   std::vector<ExtentIndex> will_touch;  // wanted in HBM; without a way out they must be
   Status refusal;
+  Nanoseconds asked_at;
   Nanoseconds waiting_since;
   Nanoseconds blocked_since;  // room has depended on GPU work since then; 0: it does not
 };

@@ -71,14 +71,15 @@ void StreamOrder::completed_up_to(StreamIndex index, std::uint64_t number,
   }
 }
 
-void StreamOrder::seen_completed(StreamIndex index, const Marker& marker, Nanoseconds now,
-                                 std::vector<CUevent>* free_events) {
+Nanoseconds StreamOrder::seen_completed(StreamIndex index, const Marker& marker, Nanoseconds now,
+                                        std::vector<CUevent>* free_events) {
   Stream& stream = streams_[index];
   const Nanoseconds begin = std::max(marker.enqueued_at, stream.last_completion_at);
   const Nanoseconds took = now > begin ? now - begin : Nanoseconds();
   longest_seen_ = std::max(took, longest_seen_ - longest_seen_ / 64);  // forgets slowly
   stream.last_completion_at = now;
   completed_up_to(index, marker.number, free_events);
+  return begin;
 }
 
 void StreamOrder::all_completed_up_to(std::uint64_t number, std::vector<CUevent>* free_events) {

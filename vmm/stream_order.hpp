@@ -87,9 +87,9 @@ class StreamOrder {
   // The stream has done everything up to `number`. Answers the events that are free again.
   void completed_up_to(StreamIndex stream, std::uint64_t number, std::vector<CUevent>* free_events);
   void all_completed_up_to(std::uint64_t number, std::vector<CUevent>* free_events);
-  // The same, seen at `now`: what it took is learned from it.
-  void seen_completed(StreamIndex stream, const Marker& marker, Nanoseconds now,
-                      std::vector<CUevent>* free_events);
+  // The same, seen at `now`: what it took is learned from it. Answers when that work began.
+  Nanoseconds seen_completed(StreamIndex stream, const Marker& marker, Nanoseconds now,
+                             std::vector<CUevent>* free_events);
   // The longest that work between two markers has taken lately, at most.
   [[nodiscard]] Nanoseconds longest_seen() const { return longest_seen_; }
 

@@ -16,6 +16,16 @@ policy::Tier tier_of(vmm::Home home) {
   return policy::Tier::kNone;
 }
 
+class PolicyWork final : public vmm::Work {
+ public:
+  explicit PolicyWork(std::unique_ptr<policy::Work> work) : work_(std::move(work)) {}
+  void run(const std::atomic<bool>& stop) override { work_->run(stop); }
+  std::unique_ptr<policy::Work> take() { return std::move(work_); }
+
+ private:
+  std::unique_ptr<policy::Work> work_;
+};
+
 }  // namespace
 
 void PolicyAdvisor::extent_created(const vmm::NewExtent& extent) {
@@ -27,7 +37,7 @@ void PolicyAdvisor::extent_destroyed(vmm::ExtentIndex extent) { policy_->extent_
 
 void PolicyAdvisor::access(const vmm::AdvisedAccess& access) {
   policy_->access({access.number, access.stream, access.enqueued_at, access.signature, access.opaque,
-                   access.will_touch, access.may_touch});
+                   access.will_touch, access.may_touch, access.waited});
 }
 
 std::optional<vmm::ExtentIndex> PolicyAdvisor::victim(const vmm::MemoryView& view) {
@@ -40,6 +50,28 @@ std::optional<vmm::ExtentIndex> PolicyAdvisor::next_fetch(const vmm::MemoryView&
 
 std::optional<vmm::ExtentIndex> PolicyAdvisor::next_clean(const vmm::MemoryView& view) {
   return policy_->next_clean(residency(view));
+}
+
+void PolicyAdvisor::completed(vmm::StreamIndex stream, std::uint64_t number, Nanoseconds begin,
+                              Nanoseconds end) {
+  policy_->completed(stream, number, begin, end);
+}
+
+void PolicyAdvisor::copied(const vmm::Transfer& transfer) {
+  using Direction = policy::Transfer::Direction;
+  policy_->copied({transfer.direction == vmm::Transfer::Direction::kIn ? Direction::kIn : Direction::kOut,
+                   static_cast<policy::Transfer::Beside>(transfer.beside), transfer.size, transfer.took});
+}
+
+void PolicyAdvisor::remapped(std::uint32_t extents, Nanoseconds took) { policy_->remapped(extents, took); }
+
+std::unique_ptr<vmm::Work> PolicyAdvisor::work(const vmm::MemoryView& view) {
+  std::unique_ptr<policy::Work> work = policy_->work(residency(view));
+  return work == nullptr ? nullptr : std::make_unique<PolicyWork>(std::move(work));
+}
+
+void PolicyAdvisor::worked(std::unique_ptr<vmm::Work> work) {
+  policy_->worked(static_cast<PolicyWork&>(*work).take());
 }
 
 policy::Residency PolicyAdvisor::residency(const vmm::MemoryView& view) {

@@ -19,6 +19,12 @@ class PolicyAdvisor final : public vmm::Advisor {
   std::optional<vmm::ExtentIndex> victim(const vmm::MemoryView& view) override;
   std::optional<vmm::ExtentIndex> next_fetch(const vmm::MemoryView& view) override;
   std::optional<vmm::ExtentIndex> next_clean(const vmm::MemoryView& view) override;
+  void completed(vmm::StreamIndex stream, std::uint64_t number, Nanoseconds begin, Nanoseconds end) override;
+  void copied(const vmm::Transfer& transfer) override;
+  void remapped(std::uint32_t extents, Nanoseconds took) override;
+  std::unique_ptr<vmm::Work> work(const vmm::MemoryView& view) override;
+  void worked(std::unique_ptr<vmm::Work> work) override;
+  [[nodiscard]] std::optional<policy::Trace> recorded_step() const { return policy_->recorded_step(); }
 
  private:
   policy::Residency residency(const vmm::MemoryView& view);

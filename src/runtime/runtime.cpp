@@ -9,6 +9,7 @@
 #include "src/base/summary.hpp"
 #include "src/runtime/host_memory.hpp"
 #include "src/runtime/runtime_impl.hpp"
+#include "src/runtime/trace_file.hpp"
 
 namespace tencache::runtime {
 
@@ -315,6 +316,17 @@ void RuntimeImpl::go_passive() noexcept {
     ManagedDevice* managed = slot.managed.load();
     if (managed != nullptr) managed->memory->go_passive(forked);
   }
+  if (!forked && !options_.trace.view().empty()) write_traces();
+}
+
+// Of the first device that a step was learned on.
+void RuntimeImpl::write_traces() noexcept {
+  std::optional<policy::Trace> step;
+  for (Slot& slot : slots_) {
+    const ManagedDevice* managed = slot.managed.load();
+    if (managed != nullptr && !step) step = managed->advisor->recorded_step();
+  }
+  write_trace(step, options_.trace);
 }
 
 void RuntimeImpl::passed_through(std::uint64_t calls) noexcept { count(statistics_.passed_through, calls); }

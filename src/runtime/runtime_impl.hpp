@@ -51,6 +51,7 @@ class RuntimeImpl final : public Runtime {
   bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
                          CUresult* result) noexcept override;
   void go_passive() noexcept override;
+  void write_traces() noexcept;
   void passed_through(std::uint64_t calls) noexcept override;
   void print_summary() noexcept override;
 

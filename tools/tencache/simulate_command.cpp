@@ -25,6 +25,7 @@ struct Simulation {
   std::string schedule;
   std::string policy = "all";
   bool json = false;
+  bool every_access_writes = false;
   policy::Machine machine{};
 };
 
@@ -69,9 +70,20 @@ bool set_text(std::string& target, const char* text) {
   return true;
 }
 
-bool set_writes(bool& known, const char* text) {
-  known = std::strcmp(text, "known") == 0;
-  return known || std::strcmp(text, "unknown") == 0;
+bool set_writes(Simulation& simulation, const char* text) {
+  simulation.machine.writes_known = std::strcmp(text, "unknown") != 0;
+  simulation.every_access_writes = std::strcmp(text, "every") == 0;
+  return simulation.every_access_writes || !simulation.machine.writes_known ||
+         std::strcmp(text, "known") == 0;
+}
+
+// As it is for who can neither see writes nor take fingerprints. Not for the bound: somebody might.
+policy::Trace with_every_access_writing(policy::Trace trace) {
+  for (policy::TraceKernel& kernel : trace.kernels) {
+    kernel.writes.insert(kernel.writes.end(), kernel.reads.begin(), kernel.reads.end());
+    kernel.reads.clear();
+  }
+  return trace;
 }
 
 bool set_costs(policy::Machine& machine, const char* text) {
@@ -114,8 +126,9 @@ constexpr Flag kFlags[] = {
      [](Simulation& s, const char* t) { return set_time(s.machine.map_per_block, t); }},
     {"--run-ahead", "how far kernels are enqueued",
      [](Simulation& s, const char* t) { return set_time(s.machine.run_ahead, t); }},
-    {"--writes", "known (default) or unknown",
-     [](Simulation& s, const char* t) { return set_writes(s.machine.writes_known, t); }},
+    {"--writes",
+     "known (default); unknown; or every: whatever is touched must be copied out before it leaves",
+     [](Simulation& s, const char* t) { return set_writes(s, t); }},
     {"--fingerprint", "rate of fingerprints, where writes are unknown",
      [](Simulation& s, const char* t) { return set_rate(s.machine.fingerprint_rate, t); }},
 };
@@ -227,8 +240,10 @@ struct Report {
 
 constexpr const char* kScheduled = "plan";  // whose schedule is written when all policies run
 
-int run_all(const Simulation& simulation, const policy::Step& step) {
-  Report report{step, policy::lower_bound(step, simulation.machine), simulation.json};
+int run_all(const Simulation& simulation, const policy::Trace& trace) {
+  const policy::Step recorded(trace);
+  const policy::Step step(simulation.every_access_writes ? with_every_access_writing(trace) : trace);
+  Report report{recorded, policy::lower_bound(recorded, simulation.machine), simulation.json};
   report.begin();
   bool feasible = true;
   policy::Schedule schedule;
@@ -263,7 +278,7 @@ int simulate(Arguments arguments) {
     return wrong(
         fmt::format("{}:{}: {}", simulation.trace, trace.status().driver_code(), trace.status().what()));
   }
-  return run_all(simulation, policy::Step(trace.value()));
+  return run_all(simulation, trace.value());
 }
 
 }  // namespace tencache::command
