@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -79,7 +78,9 @@ class Simulator {
   // Whole bytes that a copy under way has moved.
   template <class Copy>
   static std::int64_t moved(const Copy& copy) {
-    return copy.bytes - static_cast<std::int64_t>(std::ceil(std::min(copy.remaining, double(copy.bytes))));
+    const double left = std::min(copy.remaining, static_cast<double>(copy.bytes));
+    const auto whole = static_cast<std::int64_t>(left);
+    return copy.bytes - whole - (static_cast<double>(whole) < left ? 1 : 0);
   }
   struct Copy {
     bool active = false;
