@@ -161,6 +161,7 @@ class Bench {
       if (half && bound.seconds <= 1.01 * bound.ideal) share_.add(bound.ideal / full.step_seconds);
       const double ratio = bound.minimum_bytes > 0 ? full.bytes_in / bound.minimum_bytes : 1;
       if (bound.minimum_bytes > 0) fetched_.add(ratio);
+      if (bound.minimum_bytes > 0) fetched_zero_.add(zero.bytes_in / bound.minimum_bytes);
       if (cell.step->recorded && cell.machine.hbm == 40_GiB && cell.link == "gen4") {
         figure("policy.eta." + cell.step->name, eta_zero, "", ">= 0.999");
       }
@@ -179,6 +180,7 @@ class Bench {
     if (stalled_.any()) figure("policy.eta.stall.min", stalled_.least(), "", ">= 0.95");
     if (share_.any()) figure("policy.share_of_ideal", share_.arithmetic(), "", ">= 0.97");
     figure("policy.fetch_ratio", fetched_.geometric(), "", "<= 1.05");
+    figure("policy.fetch_ratio.zero", fetched_zero_.geometric(), "", "<= 1.05");
   }
 
   // The learning policy where nothing repeats, in a single step, and where a step does.
@@ -277,7 +279,7 @@ class Bench {
   policy::PriceSearch search_;
   std::vector<NamedStep> steps_;
   std::map<std::string, Figure> figures_;
-  Mean zero_, full_, stalled_, share_, fetched_;
+  Mean zero_, full_, stalled_, share_, fetched_, fetched_zero_;
   bool below_bound_ = false;
 };
 
