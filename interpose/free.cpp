@@ -5,6 +5,7 @@
 
 namespace tencache::doors::handlers {
 
+// Once we are passive the driver says how it is with it, without an address that it does not know.
 CUresult cuMemFree(const Genuine<decltype(&::cuMemFree_v2)>& driver, CUdeviceptr dptr) noexcept {
   const Visit visit;
   CUresult result;
@@ -13,7 +14,7 @@ CUresult cuMemFree(const Genuine<decltype(&::cuMemFree_v2)>& driver, CUdeviceptr
         is_capture_alive() ? visit->free_in_capture(dptr, &result) : visit->free_sync(dptr, &result);
     if (verdict == runtime::Runtime::Verdict::kAnswered) return result;
   }
-  return was_ours(dptr) ? CUDA_SUCCESS : driver(dptr);
+  return driver(was_ours(dptr) ? 0 : dptr);
 }
 
 CUresult cuMemFreeAsync(const Genuine<decltype(&::cuMemFreeAsync)>& driver, CUdeviceptr dptr,
@@ -24,7 +25,7 @@ CUresult cuMemFreeAsync(const Genuine<decltype(&::cuMemFreeAsync)>& driver, CUde
       visit->free_async(dptr, driver.stream(stream), &result) == runtime::Runtime::Verdict::kAnswered) {
     return result;
   }
-  return was_ours(dptr) ? CUDA_SUCCESS : driver(dptr, stream);
+  return driver(was_ours(dptr) ? 0 : dptr, stream);
 }
 
 }  // namespace tencache::doors::handlers

@@ -26,12 +26,13 @@ class Visit {
   explicit operator bool() const noexcept { return runtime_ != nullptr; }
   runtime::Runtime* operator->() const noexcept { return runtime_; }
 
-  // Makes the call, and once more when memory ran out and room could be made.
+  // Makes the call, and once more when memory ran out and room could be made. `wanted`: what it takes, as far
+  // as that is known.
   template <class Call>
-  CUresult with_room(const Call& call) const noexcept {
+  CUresult with_room(const Call& call, Bytes wanted = Bytes()) const noexcept {
     const CUresult result = call();
     if (result != CUDA_ERROR_OUT_OF_MEMORY || runtime_ == nullptr) return result;
-    return runtime_->make_room_for_pass_through() ? call() : result;
+    return runtime_->make_room_for_pass_through(wanted) ? call() : result;
   }
 
   // Tells the runtime of the access around the call, or gives the runtime's own answer.
@@ -61,7 +62,7 @@ class Visit {
       const CUresult result = call();
       runtime_->left_light(passage);
       // Who is inside would keep room from being made.
-      if (result != CUDA_ERROR_OUT_OF_MEMORY || !runtime_->make_room_for_pass_through()) return result;
+      if (result != CUDA_ERROR_OUT_OF_MEMORY || !runtime_->make_room_for_pass_through(Bytes())) return result;
     }
     return tell(describe(), call);
   }

@@ -71,7 +71,8 @@ class DeviceMemory {
   void release_markers();
 
   // Its address was handed to hardware, another process or a library: the allocation there comes into HBM and
-  // stays where it is until it is freed. False: HBM cannot hold it, or not soon enough (DESIGN 6.4).
+  // stays where it is until it is freed. False: that would be more than half of HBM, or could not be soon
+  // enough (DESIGN 6.4).
   bool freeze(CUdeviceptr address, std::uint64_t thread);
   // A descriptor names the allocation there, so that every kernel may touch it until it is let go, as often
   // as it was held.

@@ -1,6 +1,7 @@
 // What nobody uses goes back to the driver: freed memory that was not asked for again for some seconds, and
 // the blocks it had. Never in a steady step, which asks for the same memory again.
 #include <algorithm>
+#include <utility>
 
 #include "vmm/engine.hpp"
 

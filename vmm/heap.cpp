@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tencache::vmm {
 
@@ -192,7 +193,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   free_list(group).push_back(freed);
   if (group.live_slots > 0) return;
   group.freed = true;
-  group.frozen = false;
+  if (std::exchange(group.frozen, false)) state_.frozen -= group.size;
   group.freed_at_look = state_.idle_look;
   if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);

@@ -1,5 +1,6 @@
 // Memory that is tied to its place or to every kernel: frozen, or named by a descriptor.
 #include <algorithm>
+#include <utility>
 
 #include "vmm/device_memory.hpp"
 
@@ -16,6 +17,7 @@ bool DeviceMemory::freeze(CUdeviceptr address, std::uint64_t thread) {
     if (heap_.find(address).allocation == nullptr) return true;
     const Group& group = state_.groups[state_.units.group_at(address)];
     if (group.frozen) return true;
+    if (state_.frozen + group.size > state_.settings.hbm_budget / 2) return false;  // the rest must move
     ask.ranges[0] = {group.address, group.size};
   }
   const Result<InFlight*> admitted = admission_.admit(ask);
@@ -23,7 +25,10 @@ bool DeviceMemory::freeze(CUdeviceptr address, std::uint64_t thread) {
   const bool all_in_hbm = !(*admitted)->from_host;
   if (all_in_hbm) {
     const std::lock_guard<std::mutex> lock(state_.mutex);
-    for (const GroupIndex group : (*admitted)->groups) state_.groups[group].frozen = true;
+    for (const GroupIndex index : (*admitted)->groups) {
+      Group& group = state_.groups[index];
+      if (!std::exchange(group.frozen, true)) state_.frozen += group.size;
+    }
   }
   leave(*admitted, ask.stream);
   return all_in_hbm;

@@ -205,6 +205,7 @@ struct MemoryState {
   std::uint32_t held = 0;                 // accesses held by the run-ahead limit
   Nanoseconds last_progress;              // when work of the program was last seen to end
   Bytes lower_hbm_budget_to;              // asked of the engine, whose pool it is; 0: nothing
+  Bytes frozen;                           // of all groups that are
   std::uint32_t idle_look = 0;            // how often the engine has looked for what is idle
   bool give_idle_back = false;            // asked of the engine
   bool passive = false;                   // nothing is moved any more, nobody waits: the driver judges

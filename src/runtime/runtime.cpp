@@ -255,11 +255,24 @@ void RuntimeImpl::let_go(CUdeviceptr address) noexcept {
   if (ManagedDevice* device = device_at(address)) device->memory->let_go(address);
 }
 
-bool RuntimeImpl::make_room_for_pass_through() noexcept {
-  ManagedDevice* device = current_device(false);
+// A thread without a context may ask as well.
+ManagedDevice* RuntimeImpl::any_device() noexcept {
+  if (ManagedDevice* device = current_device(false)) return device;
+  for (Slot& slot : slots_)
+    if (ManagedDevice* device = slot.managed.load(std::memory_order_acquire)) return device;
+  return nullptr;
+}
+
+bool RuntimeImpl::make_room_for_pass_through(Bytes wanted) noexcept {
+  ManagedDevice* device = any_device();
   if (device == nullptr) return false;
-  const Bytes by = std::max(device->settings.hbm_budget / 16, device->settings.large_block * 2);
-  return device->memory->give_back_to_driver(by, 1000_ms);
+  const Bytes least = std::max(device->settings.hbm_budget / 16, device->settings.large_block * 2);
+  std::size_t free_bytes = 0;
+  std::size_t total = 0;
+  if (driver_.cuMemGetInfo_v2(&free_bytes, &total) != CUDA_SUCCESS) free_bytes = 0;
+  const Bytes missing = wanted > Bytes(free_bytes) ? wanted - Bytes(free_bytes) : Bytes();
+  return device->memory->give_back_to_driver(std::max(least, missing + device->settings.large_block),
+                                             1000_ms);
 }
 
 // The markers tell; a synchronisation of one thread says nothing about what others enqueued meanwhile.

@@ -128,8 +128,8 @@ class Runtime {
   virtual void let_go(CUdeviceptr address) noexcept = 0;
 
   // A call that was passed through failed with CUDA_ERROR_OUT_OF_MEMORY: true when room was made and one
-  // retry is due.
-  virtual bool make_room_for_pass_through() noexcept = 0;
+  // retry is due. `wanted` 0: it is not known how much the call takes.
+  virtual bool make_room_for_pass_through(Bytes wanted) noexcept = 0;
 
   // Synchronisation the program has asked for and got: work enqueued before it is done.
   virtual void stream_synchronized(Stream stream) noexcept = 0;

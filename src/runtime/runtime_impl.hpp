@@ -37,7 +37,7 @@ class RuntimeImpl final : public Runtime {
   bool freeze(CUdeviceptr address) noexcept override;
   void hold(CUdeviceptr address) noexcept override;
   void let_go(CUdeviceptr address) noexcept override;
-  bool make_room_for_pass_through() noexcept override;
+  bool make_room_for_pass_through(Bytes wanted) noexcept override;
   void stream_synchronized(Stream stream) noexcept override;
   void context_synchronized() noexcept override;
   void synchronization_failed(CUresult result) noexcept override;
@@ -64,6 +64,7 @@ class RuntimeImpl final : public Runtime {
 
   // The managed device whose primary context is current; `may_open` makes it managed.
   ManagedDevice* current_device(bool may_open) noexcept;
+  ManagedDevice* any_device() noexcept;
   ManagedDevice* open_current(CUcontext context) noexcept;
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;

@@ -87,7 +87,8 @@ class RecordingRuntime final : public runtime::Runtime {
   }
   void hold(CUdeviceptr address) noexcept override { held.push_back(address); }
   void let_go(CUdeviceptr address) noexcept override { let_go_of.push_back(address); }
-  bool make_room_for_pass_through() noexcept override {
+  bool make_room_for_pass_through(Bytes wanted) noexcept override {
+    room_wanted = wanted;
     inside_at_room = entered_light - left_light_calls;
     ++rooms_made;
     return can_make_room;
@@ -149,6 +150,7 @@ class RecordingRuntime final : public runtime::Runtime {
   unsigned inside_at_room = 0;
   bool answers_queries = true;
   unsigned rooms_made = 0;
+  Bytes room_wanted;
   unsigned contexts_synchronized = 0;
   unsigned passive = 0;
 

@@ -293,6 +293,42 @@ TEST_F(Doors, CallsThatPassAreTriedAgainWhenRoomWasMade) {
   EXPECT_EQ(the_runtime().rooms_made, 2u);
 }
 
+TEST_F(Doors, AsMuchRoomIsMadeAsTheCallTakes) {
+  the_runtime().can_make_room = true;
+  for (const char* const symbol : {"cuMemCreate", "cuMemAllocManaged", "cuArrayCreate_v2",
+                                   "cuArray3DCreate_v2", "cuMipmappedArrayCreate"})
+    stub_set_result(symbol, CUDA_ERROR_OUT_OF_MEMORY);
+  CUmemAllocationProp where{};
+  where.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemGenericAllocationHandle handle = 0;
+  EXPECT_EQ(DOOR(cuMemCreate)(&handle, 123, &where, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(calls("cuMemCreate"), 2u);
+  EXPECT_EQ(the_runtime().room_wanted, Bytes(123));
+  CUdeviceptr address = 0;
+  EXPECT_EQ(DOOR(cuMemAllocManaged)(&address, 456, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().room_wanted, Bytes(456));
+  CUarray array = nullptr;
+  CUmipmappedArray levels = nullptr;
+  const CUDA_ARRAY_DESCRIPTOR flat{10, 3, CU_AD_FORMAT_HALF, 4};
+  EXPECT_EQ(DOOR(cuArrayCreate_v2)(&array, &flat), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().room_wanted, Bytes(240));
+  const CUDA_ARRAY3D_DESCRIPTOR deep{10, 3, 2, CU_AD_FORMAT_FLOAT, 1, 0};
+  EXPECT_EQ(DOOR(cuArray3DCreate_v2)(&array, &deep), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().room_wanted, Bytes(240));
+  EXPECT_EQ(DOOR(cuMipmappedArrayCreate)(&levels, &deep, 2), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().room_wanted, Bytes(480));
+}
+
+TEST_F(Doors, NoRoomOnTheDeviceIsMadeForMemoryOfTheHost) {
+  the_runtime().can_make_room = true;
+  stub_set_result("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY);
+  CUmemAllocationProp where{};
+  where.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  CUmemGenericAllocationHandle handle = 0;
+  EXPECT_EQ(DOOR(cuMemCreate)(&handle, 123, &where, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(the_runtime().rooms_made, 0u);
+}
+
 TEST_F(Doors, AForkedChildPassesStraight) {
   const pid_t child = fork();
   if (child == 0) {
@@ -301,7 +337,7 @@ TEST_F(Doors, AForkedChildPassesStraight) {
     const bool to_driver =
         DOOR(cuMemAlloc_v2)(&address, 8) == CUDA_SUCCESS && calls("cuMemAlloc_v2") == before + 1;
     const unsigned frees = calls("cuMemFree_v2");
-    const bool kept = DOOR(cuMemFree_v2)(kArena) == CUDA_SUCCESS && calls("cuMemFree_v2") == frees;
+    const bool kept = DOOR(cuMemFree_v2)(kArena) == CUDA_SUCCESS && calls("cuMemFree_v2") == frees + 1;
     _exit(to_driver && kept && the_runtime().passive == 1 ? 7 : 8);
   }
   int status = 0;

@@ -75,6 +75,36 @@ TEST(LookUp, TheDriverOpenedByPathGivesOursForWhatIsHandledAndItsOwnElse) {
   EXPECT_TRUE(is_stubs(dlsym(handle, "stub_calls")));
 }
 
+TEST(LookUp, TheDriverOpenedWithoutItsVersionGivesOursForWhatIsHandled) {
+  void* const handle = dlopen("libcuda.so", RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  EXPECT_TRUE(is_ours(dlsym(handle, "cuMemAlloc_v2")));
+  EXPECT_TRUE(is_ours(dlvsym(under_preload::driver(), "cuLaunchKernel", "TENCACHE")));
+  auto* const get = under_preload::look_up<decltype(&cuGetProcAddress_v2)>(handle, "cuGetProcAddress_v2");
+  void* got = nullptr;
+  EXPECT_EQ(get("cuLaunchKernel", &got, 13000, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_TRUE(is_ours(got));
+}
+
+TEST(LookUp, AClosedDriverOpensAgainAndIsOurs) {
+  void* const first = under_preload::driver();
+  EXPECT_EQ(dlclose(first), 0);
+  void* const again = under_preload::driver();
+  auto* const count = under_preload::look_up<decltype(&cuDeviceGetCount)>(again, "cuDeviceGetCount");
+  EXPECT_TRUE(is_ours(reinterpret_cast<void*>(count)));
+  int devices = -1;
+  EXPECT_EQ(count(&devices), CUDA_SUCCESS);
+  EXPECT_EQ(devices, 0);
+}
+
+TEST(LookUp, ATableThatTheDriverExportsIsNotTouched) {
+  const void* table = nullptr;
+  const CUuuid id{};
+  const unsigned before = calls("cuGetExportTable");
+  EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(calls("cuGetExportTable"), before + 1);
+}
+
 TEST(LookUp, OtherLibrariesNamesThatBeginAlikeStayTheirs) {
   void* const handle = dlopen(std::getenv("CALLER_LIBRARY"), RTLD_NOW);
   ASSERT_NE(handle, nullptr) << dlerror();
@@ -148,11 +178,22 @@ TEST(ProcAddress, OneNameGivesTheFormOfTheVersionAndFlag) {
 }
 
 TEST(ProcAddress, TheFirstVersionOfItIsSubstitutedToo) {
+  const Driver driver = ours();
+  auto* const forms = under_preload::of_stub<decltype(&stub_forms)>("stub_forms")();
+  for (unsigned i = 0; i < stub::kFormCount; i += 7) {
+    for (const int version : {2000, 3020, 11000, 11030, 12000, 13000}) {
+      for (const unsigned long long flags : {0, 1, 2}) {
+        void* got = nullptr;
+        const CUresult result = driver.get_v1(forms[i].base, &got, version, flags);
+        const stub::Form* const answer = last_request().answer;
+        ASSERT_EQ(result == CUDA_SUCCESS, answer != nullptr);
+        ASSERT_EQ(is_ours(got), answer != nullptr && !answer->passes) << forms[i].base;
+      }
+    }
+  }
   void* got = nullptr;
-  EXPECT_EQ(ours().get_v1("cuMemFree", &got, 11030, 0), CUDA_SUCCESS);
-  EXPECT_TRUE(is_ours(got));
-  EXPECT_EQ(ours().get_v1("cuMemFree", nullptr, 11030, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(ours().get_v1("cuNoSuchFunction", &got, 11030, 0), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(driver.get_v1("cuMemFree", nullptr, 11030, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(driver.get_v1("cuNoSuchFunction", &got, 11030, 0), CUDA_ERROR_NOT_FOUND);
 }
 
 void use_own_exports() {
@@ -172,7 +213,8 @@ TEST(Reentrance, ADriverThatUsesItsOwnExportsInInitGetsThrough) {
 }
 
 // Runs this program again, with our own file as libcuda.so.1 in the first folder of LD_LIBRARY_PATH.
-int run_behind(const std::function<void(const std::filesystem::path& trap)>& put) {
+int run_behind(const std::function<void(const std::filesystem::path& trap)>& put,
+               const char* tests = "Linked.*") {
   const auto folder = std::filesystem::temp_directory_path() / ("tencache_trap_" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   put(folder / "libcuda.so.1");
@@ -181,7 +223,8 @@ int run_behind(const std::function<void(const std::filesystem::path& trap)>& put
     const std::string path = folder.string() + ":" + std::getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH", path.c_str(), 1);
     unsetenv("TENCACHE_REAL_LIBCUDA");
-    execl("/proc/self/exe", "preload_test", "--gtest_filter=Linked.*", "--gtest_output=", nullptr);
+    const std::string filter = std::string("--gtest_filter=") + tests;
+    execl("/proc/self/exe", "preload_test", filter.c_str(), "--gtest_output=", nullptr);
     _exit(127);
   }
   int status = 0;
@@ -206,6 +249,19 @@ TEST(Search, ACopyOfOurselvesIsPassedOver) {
 
 TEST(Search, AFileThatIsNoLibraryIsPassedOver) {
   EXPECT_EQ(run_behind([](const auto& trap) { std::ofstream(trap) << "no library"; }), 0);
+}
+
+// As NVIDIA's compatibility packages: another driver library in a folder of its own, named first.
+TEST(Search, ACompatFolderInTheLibraryPathComesFirst) {
+  const auto put = [](const auto& path) { std::filesystem::copy_file(std::getenv("STUB_DRIVER"), path); };
+  EXPECT_EQ(run_behind(put, "Compat.*"), 0);
+}
+
+TEST(Compat, TheDriverBehindUsIsOfTheFirstFolder) {
+  const std::string folders = std::getenv("LD_LIBRARY_PATH");
+  Dl_info info{};
+  ASSERT_NE(dladdr(dlsym(under_preload::driver(), "cuStubOnly"), &info), 0);
+  EXPECT_EQ(info.dli_fname, folders.substr(0, folders.find(':')) + "/libcuda.so.1");
 }
 
 TEST(Fork, AChildRunsAndExits) {

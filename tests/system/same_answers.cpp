@@ -4,6 +4,8 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -243,6 +245,108 @@ void devices() {
   say("free there", cuMemFree(there));
 }
 
+// ---- what the driver keeps for itself
+
+// Nearly all of the device's memory is in use here, and some of it freed; then the driver's own calls want
+// it.
+void room() {
+  std::vector<CUdeviceptr> used(9);
+  for (CUdeviceptr& each : used) {
+    say("allocate", cuMemAlloc(&each, 4 * kBytes));
+    use(each, 4 * kBytes, 1);
+  }
+  CUdeviceptr freed = 0;
+  say("allocate", cuMemAlloc(&freed, 14 * kBytes));
+  use(freed, 14 * kBytes, 2);
+  say("free", cuMemFree(freed));
+  CUmemAllocationProp where{};
+  where.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  where.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  CUmemGenericAllocationHandle handle = 0;
+  CUresult created = CUDA_SUCCESS;
+  std::thread([&] { created = cuMemCreate(&handle, 12 * kBytes, &where, 0); }).join();
+  say("create without a context", created);
+  CUdeviceptr address = 0;
+  say("reserve", cuMemAddressReserve(&address, 12 * kBytes, 0, 0, 0));
+  say("map", cuMemMap(address, 12 * kBytes, 0, handle, 0));
+  const CUmemAccessDesc access{where.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  say("access", cuMemSetAccess(address, 12 * kBytes, &access, 1));
+  use(address, 12 * kBytes, 3);
+  CUdeviceptr managed = 0;
+  say("managed", cuMemAllocManaged(&managed, 2 * kBytes, CU_MEM_ATTACH_GLOBAL));
+  CUcontext context = nullptr;
+  say("another context", cuCtxCreate(&context, nullptr, 0, 0));
+  say("destroy it", cuCtxDestroy(context));
+  for (const CUdeviceptr each : used) use(each, 4 * kBytes, 4);
+  say("more than there is", cuMemCreate(&handle, std::size_t{1} << 40, &where, 0));
+  say("still as it was", cuMemAlloc(&freed, kBytes));
+  use(freed, kBytes, 5);
+}
+
+// What is ours is to the program what cuMemAlloc's memory is.
+void mappings() {
+  CUdeviceptr address = 0;
+  say("allocate", cuMemAlloc(&address, 2 * kBytes));
+  use(address, 2 * kBytes, 1);
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  say("unmap", cuMemUnmap(address, 2 * kBytes));
+  say("access", cuMemSetAccess(address, 2 * kBytes, &access, 1));
+  say("free the addresses", cuMemAddressFree(address, 2 * kBytes));
+  say("map over it", cuMemMap(address, 2 * kBytes, 0, 0x1234, 0));
+  use(address, 2 * kBytes, 2);
+  say("free", cuMemFree(address));
+}
+
+// Values that streams write into memory and wait for, in more memory than there is to be in HBM.
+void values() {
+  const CUstream stream = make_stream();
+  std::vector<CUdeviceptr> all(12);
+  for (CUdeviceptr& each : all) {
+    say("allocate", cuMemAlloc(&each, kBytes));
+    use(each, kBytes, 1);
+  }
+  std::array<CUstreamBatchMemOpParams, 3> operations{};
+  operations[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  operations[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  operations[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+  operations[2].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  for (unsigned i = 0; i < all.size(); ++i) {
+    say("write", cuStreamWriteValue32(stream, all[i] + 64, i, 0));
+    say("wait", cuStreamWaitValue32(stream, all[i] + 64, i, CU_STREAM_WAIT_VALUE_EQ));
+    operations[0].writeValue.address = all[i] + 128;
+    operations[0].writeValue.value64 = 1000 + i;
+    operations[1].waitValue.address = all[i] + 64;
+    operations[1].waitValue.value = i;
+    operations[2].writeValue.address = all[(i + 5) % all.size()] + 192;
+    operations[2].writeValue.value = 2000 + i;
+    say("batch", cuStreamBatchMemOp(stream, 3, operations.data(), 0));
+  }
+  say("synchronize", cuStreamSynchronize(stream));
+  for (const CUdeviceptr each : all) {
+    std::array<std::uint32_t, 64> words{};
+    const CUresult result = cuMemcpyDtoH(words.data(), each, sizeof words);
+    say("words", result, words[16] * 1000000ull + words[32] * 1000ull + words[48] + words[49]);
+    use(each, kBytes, 2);
+  }
+  CUdeviceptr freed = 0;
+  say("allocate", cuMemAlloc(&freed, 2 * kBytes));
+  say("free", cuMemFree(freed));
+  say("write to freed memory", cuStreamWriteValue32(stream, freed, 1, 0));
+}
+
+void sizes() {
+  for (const std::size_t granularity : {std::size_t{64} << 10, std::size_t{2} << 20}) {
+    for (const std::size_t bytes : {granularity - 1, granularity, granularity + 1}) {
+      CUdeviceptr address = 0, base = 0;
+      std::size_t size = 0;
+      say("allocate", cuMemAlloc(&address, bytes));
+      say("range", cuMemGetAddressRange(&base, &size, address + bytes - 1), size);
+      use(address, bytes, 1);
+      say("free", cuMemFree(address));
+    }
+  }
+}
+
 struct Scenario {
   std::string_view name;
   void (*run)();
@@ -255,6 +359,10 @@ constexpr Scenario kScenarios[] = {
     {"reset", reset},
     {"from_threads", from_threads},
     {"devices", devices},
+    {"room", room},
+    {"mappings", mappings},
+    {"sizes", sizes},
+    {"values", values},
 };
 
 }  // namespace

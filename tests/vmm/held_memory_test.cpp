@@ -73,8 +73,14 @@ TEST_P(HeldMemoryTest, AFreeThaws) {
   EXPECT_EQ(state_of(b), ExtentState::kOut);
 }
 
-TEST_P(HeldMemoryTest, WhatIsLargerThanHbmCannotBeFrozen) {
+TEST_P(HeldMemoryTest, NoMoreThanHalfOfHbmCanBeFrozen) {
   EXPECT_FALSE(machine.memory->freeze(machine.allocate(20 * kPage), 1));
+  const CUdeviceptr a = machine.allocate(5 * kPage);
+  EXPECT_TRUE(machine.memory->freeze(a, 1));
+  EXPECT_FALSE(machine.memory->freeze(others[0], 1));
+  machine.memory->context_waited(machine.memory->last_number());
+  ASSERT_TRUE(machine.memory->free_now(a));
+  EXPECT_TRUE(machine.memory->freeze(others[0], 1));
 }
 
 TEST_P(HeldMemoryTest, MemoryOfNobodyNeedsNoFreezing) {

@@ -1,6 +1,7 @@
 #include "tools/softgpu/device/machine.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +18,9 @@ int device_count() { return static_cast<int>(settings().devices); }
 constexpr std::uint64_t kExitPatience = 200'000'000;
 
 // Exit handlers of the program's libraries follow: nothing may run on the device any more, even what would
-// never end.
+// never end. A forked child has no device, and locks that nobody will ever leave.
 void end_of_process() {
+  if (getpid() != machine().process) return;
   machine().scheduler.cancel_all();
   const std::uint64_t deadline = now_ns() + kExitPatience;
   for (const auto& device : machine().devices)
@@ -55,7 +57,10 @@ void Device::let_go(std::shared_ptr<PhysicalBlock> block) {
   if (running_ > 0) let_go_.push_back(std::move(block));
 }
 
-Machine::Machine() : space(settings().address_space, device_count()), scheduler(settings(), device_count()) {
+Machine::Machine()
+    : process(getpid()),
+      space(settings().address_space, device_count()),
+      scheduler(settings(), device_count()) {
   for (int i = 0; i < device_count(); ++i) devices.push_back(std::make_unique<Device>(i));
   std::atexit(end_of_process);
 }

@@ -3,6 +3,8 @@
 // where the host cannot reserve what the settings ask for.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -34,6 +36,7 @@ struct Device {
 
 struct Machine {
   Machine();
+  const pid_t process;  // that made it
   AddressSpace space;
   Scheduler scheduler;
   std::vector<std::unique_ptr<Device>> devices;
