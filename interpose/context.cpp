@@ -46,7 +46,12 @@ CUresult cuCtxSynchronize(const Genuine<decltype(&::cuCtxSynchronize_v2)>& drive
 }
 
 CUresult cuCtxDestroy(const Genuine<decltype(&::cuCtxDestroy_v2)>& driver, CUcontext context) noexcept {
-  return unload(driver, context);
+  const Visit visit;
+  if (visit) visit->context_about_to_be_destroyed(context);
+  forget_kernels();
+  const CUresult result = driver(context);
+  forget_kernels();
+  return result;
 }
 
 CUresult cuDevicePrimaryCtxRelease(const Genuine<decltype(&::cuDevicePrimaryCtxRelease_v2)>& driver,

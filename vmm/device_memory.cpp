@@ -298,6 +298,23 @@ void DeviceMemory::stream_about_to_be_destroyed(CUstream handle) {
   ++state_.stream_generation;
 }
 
+// Its streams go with it.
+void DeviceMemory::context_about_to_be_destroyed(CUcontext context) {
+  std::vector<CUstream> known;
+  {
+    const std::lock_guard<std::mutex> lock(state_.mutex);
+    for (StreamIndex i = 0; i < state_.order.stream_count(); ++i) {
+      const StreamOrder::Stream& stream = state_.order.stream(i);
+      if (stream.kind == StreamKind::kNormal && !stream.gone) known.push_back(stream.handle);
+    }
+  }
+  for (const CUstream stream : known) {
+    CUcontext its = nullptr;
+    const CUresult asked = parts_.driver->cuStreamGetCtx(stream, &its);
+    if (asked == CUDA_SUCCESS && its == context) stream_about_to_be_destroyed(stream);
+  }
+}
+
 void DeviceMemory::hold_markers(CUstream handle, std::uint64_t thread) {
   std::unique_lock<std::mutex> lock(state_.mutex);
   ++state_.markers_held;

@@ -66,6 +66,7 @@ class DeviceMemory {
   void leave(InFlight* access, CUstream stream);
   Admission::Alias alias(CUdeviceptr address) { return admission_.alias(address); }
   void stream_about_to_be_destroyed(CUstream stream);
+  void context_about_to_be_destroyed(CUcontext context);
   // Until released, no stream is marked or asked by us; `stream` has what it lacks of markers before.
   void hold_markers(CUstream stream, std::uint64_t thread);
   void release_markers();

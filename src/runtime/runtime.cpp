@@ -287,6 +287,14 @@ void RuntimeImpl::stream_about_to_be_destroyed(CUstream stream) noexcept {
   if (ManagedDevice* device = current_device(false)) device->memory->stream_about_to_be_destroyed(stream);
 }
 
+void RuntimeImpl::context_about_to_be_destroyed(CUcontext context) noexcept {
+  for (Slot& slot : slots_) {
+    ManagedDevice* device = slot.managed.load();
+    if (device != nullptr && device->context != context)
+      device->memory->context_about_to_be_destroyed(context);
+  }
+}
+
 namespace {
 
 // Of the call this thread is in: a device may be opened or reset by another thread meanwhile.

@@ -138,6 +138,8 @@ class Runtime {
   virtual void synchronization_failed(CUresult result) noexcept { static_cast<void>(result); }
   // Before the driver destroys it: its last marker can still be recorded.
   virtual void stream_about_to_be_destroyed(CUstream stream) noexcept = 0;
+  // With it go its streams, of which some may have worked on memory of the primary context.
+  virtual void context_about_to_be_destroyed(CUcontext context) noexcept = 0;
   // Around a call by which a stream may enter a capture: nothing of ours is recorded meanwhile.
   virtual void capture_begins(Stream stream) noexcept = 0;
   virtual void capture_has_begun() noexcept = 0;

@@ -42,6 +42,7 @@ class RuntimeImpl final : public Runtime {
   void context_synchronized() noexcept override;
   void synchronization_failed(CUresult result) noexcept override;
   void stream_about_to_be_destroyed(CUstream stream) noexcept override;
+  void context_about_to_be_destroyed(CUcontext context) noexcept override;
   void capture_begins(Stream stream) noexcept override;
   void capture_has_begun() noexcept override;
   void primary_context_reset(CUdevice device) noexcept override;

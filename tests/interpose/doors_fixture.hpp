@@ -25,6 +25,8 @@ inline constexpr CUdeviceptr kArena = 0x700000000000;
 inline constexpr std::uint64_t kArenaSize = std::uint64_t{1} << 40;
 inline const auto kStream = reinterpret_cast<CUstream>(0x5000);
 
+inline unsigned calls(const char* symbol) { return stub_calls(symbol); }
+
 // An access as it was told, with its own copy of the pointers.
 struct Seen {
   runtime::Access access;
@@ -99,6 +101,9 @@ class RecordingRuntime final : public runtime::Runtime {
   void context_synchronized() noexcept override { ++contexts_synchronized; }
   void synchronization_failed(CUresult result) noexcept override { failures.push_back(result); }
   void stream_about_to_be_destroyed(CUstream stream) noexcept override { destroyed.push_back(stream); }
+  void context_about_to_be_destroyed(CUcontext context) noexcept override {
+    contexts_destroyed.push_back({context, calls("cuCtxDestroy_v2")});
+  }
   void capture_begins(runtime::Stream stream) noexcept override { captured.push_back(stream.handle); }
   void capture_has_begun() noexcept override { ++captures_begun; }
   void primary_context_reset(CUdevice device) noexcept override { reset.push_back(device); }
@@ -130,6 +135,7 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<CUresult> failures;
   std::vector<CUstream> destroyed;
   std::vector<CUdevice> reset;
+  std::vector<std::pair<CUcontext, unsigned>> contexts_destroyed;  // and how many the driver had been told of
   std::vector<CUstream> captured;
   std::vector<std::pair<std::string, CUmemoryPool>> pool_events;
   std::vector<CUdeviceptr> frozen;
@@ -179,8 +185,6 @@ Function* door(const char* symbol) {
   return reinterpret_cast<Function*>(address);
 }
 #define DOOR(symbol) doors_test::door<decltype(symbol)>(#symbol)
-
-inline unsigned calls(const char* symbol) { return stub_calls(symbol); }
 
 class DoorsTest : public ::testing::Test {
  protected:

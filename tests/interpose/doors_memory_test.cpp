@@ -243,6 +243,14 @@ TEST_F(Doors, AStreamIsAnnouncedBeforeItGoes) {
   EXPECT_EQ(the_runtime().destroyed, (std::vector<CUstream>{kStream, kStream}));
 }
 
+TEST_F(Doors, AContextIsAnnouncedBeforeItGoes) {
+  const auto context = reinterpret_cast<CUcontext>(0x6000);
+  const unsigned before = calls("cuCtxDestroy_v2");
+  EXPECT_EQ(DOOR(cuCtxDestroy_v2)(context), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().contexts_destroyed,
+            (std::vector<std::pair<CUcontext, unsigned>>{{context, before}}));
+}
+
 TEST_F(Doors, TheLastReleaseOfAPrimaryContextIsAReset) {
   primary_active = true;
   EXPECT_EQ(DOOR(cuDevicePrimaryCtxRelease_v2)(3), CUDA_SUCCESS);

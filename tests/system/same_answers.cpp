@@ -183,6 +183,26 @@ void second_context() {
   say("free", cuMemFree(mine));
 }
 
+// Streams of another context work on the primary's memory, and go with their context.
+void streams_of_another_context() {
+  std::vector<CUdeviceptr> all(12);
+  for (CUdeviceptr& each : all) {
+    say("allocate", cuMemAlloc(&each, kBytes));
+    use(each, kBytes, 1);
+  }
+  for (int round = 0; round < 3; ++round) {
+    CUcontext second = nullptr;
+    say("create", cuCtxCreate(&second, nullptr, 0, 0));
+    const CUstream streams[] = {make_stream(), make_stream()};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      say("fill there", cuMemsetD8Async(all[i], static_cast<unsigned char>(round), kBytes, streams[i % 2]));
+    }
+    say("synchronize", cuCtxSynchronize());
+    say("destroy", cuCtxDestroy(second));
+    for (const CUdeviceptr each : all) use(each, kBytes, 9);
+  }
+}
+
 void reset() {
   CUdeviceptr address = 0;
   for (int round = 0; round < 3; ++round) {
@@ -356,6 +376,7 @@ constexpr Scenario kScenarios[] = {
     {"pool_kinds", pool_kinds},
     {"frees_across", frees_across},
     {"second_context", second_context},
+    {"streams_of_another_context", streams_of_another_context},
     {"reset", reset},
     {"from_threads", from_threads},
     {"devices", devices},
