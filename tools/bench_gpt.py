@@ -72,7 +72,7 @@ class Gpt:
             steps = 4 if self.bench.quick else 10
             settings = {}
             if share is not None:
-                settings = {"TENCACHE_HBM": str(self.wanted() * share // 100), "TENCACHE_BLOCK_SIZE": BLOCK,
+                settings = {"TENCACHE_HBM": f"{self.hbm(share) // 1024}KiB", "TENCACHE_BLOCK_SIZE": BLOCK,
                             "TENCACHE_POLICY": policy}
             if policy == "learn":
                 settings["TENCACHE_TRACE"] = str(self.trace(share))
@@ -91,6 +91,9 @@ class Gpt:
     def wanted(self):
         return self.run(None, None).number(r"peak live bytes (\d+)")
 
+    def hbm(self, share):
+        return self.wanted() * share // 100
+
     def trace(self, share):
         return pathlib.Path(self.folder.name, f"gpt_{share}.trace")
 
@@ -100,7 +103,7 @@ class Gpt:
             raise self.not_measured("no step was recorded")
         duplex = f"{LINK_RATE * DUPLEX:.0f}"
         command = [self.bench.build / "tools" / "tencache" / "tencache", "simulate", self.trace(share), "--json",
-                   "--policy", "learn", "--hbm", self.wanted() * share // 100, "--h2d", f"{LINK_RATE:.0f}",
+                   "--policy", "learn", "--hbm", self.hbm(share), "--h2d", f"{LINK_RATE:.0f}",
                    "--d2h", f"{LINK_RATE:.0f}", "--h2d-duplex", duplex, "--d2h-duplex", duplex, "--block", BLOCK,
                    "--run-ahead", "4ms", "--writes", "every"]
         answer = json.loads(subprocess.run([str(word) for word in command], capture_output=True, text=True,

@@ -26,7 +26,7 @@ TIMEOUT = 20  # seconds, and for each program more
 TIMEOUT_EACH = 3
 TRIES = 5  # of what differs not every time
 
-Setting = collections.namedtuple("Setting", "mode budget chaos census", defaults=("learn",))
+Setting = collections.namedtuple("Setting", "mode budget chaos census policy", defaults=("learn", ""))
 
 
 class Runner:
@@ -46,6 +46,8 @@ class Runner:
         env.update(TENCACHE_HBM=f"{LIVE * setting.budget // 100 >> 10}KiB",
                    TENCACHE_HOST="256MiB", TENCACHE_BLOCK_SIZE="128KiB", TENCACHE_SMALL_BLOCK_SIZE="64KiB")
         env["TENCACHE_CENSUS"] = setting.census
+        if setting.policy:
+            env["TENCACHE_POLICY"] = setting.policy
         if setting.mode == "detached":
             env["TENCACHE_DETACHED"] = "on"
         if setting.chaos:
@@ -189,6 +191,7 @@ def read_arguments():
     parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
     parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
     parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
+    parser.add_argument("--policy", default="", help="TENCACHE_POLICY")
     parser.add_argument("--mutants", action="store_true", help="find the planted faults of mutants.toml instead")
     parser.add_argument("--only", action="append", default=[], help="only mutants whose name contains one of these")
     parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
@@ -238,7 +241,8 @@ def main():
     while done < arguments.programs and different < arguments.stop:
         batch = min(BATCH, arguments.programs - done)
         mode, budget = settings[done // BATCH % len(settings)]
-        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0, arguments.census)
+        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0, arguments.census,
+                          arguments.policy)
         for seed in compare_batch(runner, setting, arguments.seed + done, batch):
             different += 1
             report(runner, setting, arguments.seed + done, seed)
