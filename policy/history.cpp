@@ -44,22 +44,23 @@ void History::created(ExtentIndex extent, Identity identity) {
 AccessIndex History::append(std::uint64_t token, const Access& access, Identity created, Bytes live) {
   const std::uint64_t leaving = head_ >= kContext ? (*this)[head_ - kContext].token : 0;
   context_ = context_ * kBase + token - leaving * kLeaving;
+  const auto units = static_cast<std::uint32_t>(live.count() / kLiveUnit);
   const bool fits = access.will_touch.size() <= kTouches / 4;
-  accesses_[head_ % kAccesses] = {token,
-                                  touch_head_,
-                                  fits ? static_cast<std::uint32_t>(access.will_touch.size()) : 0,
-                                  created,
-                                  live.count(),
-                                  access.enqueued_at.count(),
-                                  0,
-                                  static_cast<std::uint32_t>(access.number),
-                                  access.stream,
-                                  within_32_bits(access.waited),
-                                  0,
-                                  0,
-                                  0};
-  std::uint64_t& most = most_live_[head_ % kAccesses / kLiveBlock];
-  most = head_ % kLiveBlock == 0 ? live.count() : std::max(most, live.count());
+  accesses_[head_ % kAccesses] = {.token = token,
+                                  .first = touch_head_,
+                                  .time = access.enqueued_at.count(),
+                                  .touches = fits ? static_cast<std::uint32_t>(access.will_touch.size()) : 0,
+                                  .created = created,
+                                  .live = units,
+                                  .behind = 0,
+                                  .number = static_cast<std::uint32_t>(access.number),
+                                  .stream = access.stream,
+                                  .waited = within_32_bits(access.waited),
+                                  .took = 0,
+                                  .ended = 0,
+                                  .planned = 0};
+  std::uint32_t& most = most_live_[head_ % kAccesses / kLiveBlock];
+  most = head_ % kLiveBlock == 0 ? units : std::max(most, units);
   return head_++;
 }
 
@@ -188,7 +189,7 @@ bool History::alike(AccessIndex old, AccessIndex recent) const {
 }
 
 std::uint64_t History::most_live(AccessIndex first, AccessIndex last) const {
-  std::uint64_t most = 0;
+  std::uint32_t most = 0;
   for (AccessIndex i = first + 1; i <= last;) {
     if (i % kLiveBlock == 0 && i + kLiveBlock <= last) {
       most = std::max(most, most_live_[i % kAccesses / kLiveBlock]);
@@ -197,7 +198,7 @@ std::uint64_t History::most_live(AccessIndex first, AccessIndex last) const {
       most = std::max(most, (*this)[i++].live);
     }
   }
-  return most;
+  return most * kLiveUnit;
 }
 
 }  // namespace tencache::policy

@@ -33,10 +33,10 @@ struct RecordedTouch {
 struct RecordedAccess {
   std::uint64_t token;  // what was done, without what it was done to
   TouchIndex first;
+  std::uint64_t time;  // nanoseconds
   std::uint32_t touches;
   Identity created;      // extents created before it
-  std::uint64_t live;    // bytes of all extents then
-  std::uint64_t time;    // nanoseconds
+  std::uint32_t live;    // bytes of all extents then, in kLiveUnit
   std::uint32_t behind;  // accesses back to the last one with the same context; 0: none
   std::uint32_t number;  // the process's count, the lower half
   std::uint32_t stream;
@@ -46,10 +46,13 @@ struct RecordedAccess {
   std::uint32_t planned;  // the kernel of the plan that it is, and one; 0: none
 };
 
+static_assert(sizeof(RecordedAccess) == 64);  // one line of the cache
+
 class History {
  public:
   static constexpr std::uint64_t kAccesses = std::uint64_t{1} << 17;
   static constexpr std::uint64_t kTouches = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kLiveUnit = 512;
   static constexpr std::uint32_t kContext = 8;  // accesses that must agree before a place is looked at
 
   History();
@@ -107,6 +110,7 @@ class History {
   [[nodiscard]] bool alike(AccessIndex old, AccessIndex recent) const;
   // The most bytes alive at the accesses in (first, last].
   [[nodiscard]] std::uint64_t most_live(AccessIndex first, AccessIndex last) const;
+  [[nodiscard]] std::uint64_t live(AccessIndex index) const { return (*this)[index].live * kLiveUnit; }
 
  private:
   class Search;
@@ -118,7 +122,7 @@ class History {
   std::unique_ptr<RecordedAccess[]> accesses_;  // left as they are until used: pages come with need
   std::unique_ptr<RecordedTouch[]> touches_;
   std::vector<Identity> alive_;           // per extent; 0: none
-  std::vector<std::uint64_t> most_live_;  // of every kLiveBlock accesses
+  std::vector<std::uint32_t> most_live_;  // of every kLiveBlock accesses
   std::vector<std::uint32_t> latest_;     // per context: the last access's index and one, lower half
   std::vector<AccessIndex> unended_;      // per stream: accesses before this have ended
   AccessIndex head_ = 0;

@@ -231,7 +231,7 @@ bool Learning::worth_displacing(TouchIndex touch, const Residency& residency) {
   const ExtentIndex extent = expectations_.extent_at(touch);
   const AccessIndex access = history_.access_of(touch);
   const AccessIndex now = cursor_.expected() > 0 ? cursor_.expected() - 1 : 0;
-  const std::uint64_t live = history_[now].live;
+  const std::uint64_t live = history_.live(now);
   const std::uint64_t most = history_.most_live(now, access);
   const std::uint64_t room = state_of(extent, residency).size.count() + (most > live ? most - live : 0);
   if (residency.hbm_free.count() >= room) return true;

@@ -23,8 +23,12 @@ Outcome lru(const Step& step, const Machine& machine, const Run& run) {
   return simulate(step, machine, PolicyStrategy(std::make_unique<LeastRecentlyUsed>(), machine), run);
 }
 
+// Long enough that the steps that count come after learning and planning.
 Outcome learn(const Step& step, const Machine& machine, const Run& run) {
-  return simulate(step, machine, PolicyStrategy(std::make_unique<Learning>(), machine), run);
+  constexpr std::uint32_t kSteps = 12;
+  Run longer = run;
+  longer.steps = std::max(run.steps, kSteps);
+  return simulate(step, machine, PolicyStrategy(std::make_unique<Learning>(), machine), longer);
 }
 
 Outcome uvm(const Step& step, const Machine& machine, const Run& run) {

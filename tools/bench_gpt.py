@@ -16,8 +16,8 @@ import tempfile
 import time
 
 GPT = ("--layers", "4", "--width", "128", "--batch", "4", "--sequence", "64")
-LANE_RATE = 1e9
-LINK_RATE, DUPLEX = 9e6, 0.8
+LANE_RATE = 5e8
+LINK_RATE, DUPLEX = 4.5e6, 0.8
 BLOCK = "256KiB"
 STEADY_FROM = 4  # the first step that counts
 
@@ -69,7 +69,7 @@ class Gpt:
     def run(self, share, policy):
         key = (share, policy)
         if key not in self.known:
-            steps = 4 if self.bench.quick else 10
+            steps = 4 if self.bench.quick else 8
             settings = {}
             if share is not None:
                 settings = {"TENCACHE_HBM": f"{self.hbm(share) // 1024}KiB", "TENCACHE_BLOCK_SIZE": BLOCK,
