@@ -149,6 +149,7 @@ class Engine {
   [[nodiscard]] Bytes free_for_advisor();
   [[nodiscard]] Bytes freed_in_hbm();
   void let_advisor_work();
+  [[nodiscard]] bool nobody_lacks_room() const;
 
   MemoryState& state_;
   Heap& heap_;

@@ -10,13 +10,13 @@ constexpr std::ptrdiff_t kFetchesAhead = 2;  // one that is copied, one behind i
 constexpr std::ptrdiff_t kCleansAhead = 2;
 }  // namespace
 
-// Who waits comes first: nothing is fetched beside it.
+// Who waits comes first: nothing is fetched beside it, but behind what it waits for, so that the link goes on.
 bool Engine::move_ahead(Lock& lock) {
   if (!state_.short_of_memory || state_.passive) return false;
   let_advisor_work();
   const std::ptrdiff_t incoming = moves_under_way(MoveKind::kIn);
   const std::ptrdiff_t outgoing = moves_under_way(MoveKind::kOut) + moves_under_way(MoveKind::kClean);
-  const bool may_fetch = state_.waiting.empty() && incoming < kFetchesAhead;
+  const bool may_fetch = nobody_lacks_room() && incoming < kFetchesAhead;
   const bool may_clean = outgoing < kCleansAhead;
   if (!may_fetch && !may_clean) return false;
   refresh_views();
@@ -31,6 +31,13 @@ void Engine::let_advisor_work() {
   } else if (auto work = state_.advisor.work(view())) {
     background_.start(std::move(work));
   }
+}
+
+bool Engine::nobody_lacks_room() const {
+  if (state_.waiting.empty()) return true;
+  const InFlight& first = *state_.waiting.front();
+  return first.blocked_since == Nanoseconds() && state_.window_of == nullptr &&
+         bytes_missing(first) == Bytes();
 }
 
 std::ptrdiff_t Engine::moves_under_way(MoveKind kind) const {
