@@ -10,7 +10,8 @@ constexpr std::ptrdiff_t kFetchesAhead = 2;  // one that is copied, one behind i
 constexpr std::ptrdiff_t kCleansAhead = 2;
 }  // namespace
 
-// Who waits comes first: nothing is fetched beside it, but behind what it waits for, so that the link goes on.
+// Who waits comes first: nothing is fetched beside it, but behind what it waits for, so that the link goes
+// on.
 bool Engine::move_ahead(Lock& lock) {
   if (!state_.short_of_memory || state_.passive) return false;
   let_advisor_work();
