@@ -19,16 +19,20 @@ class Named {
   // The descriptor names another address from now on; 0: none of ours.
   void set(const Visit& visit, Handle handle, CUdeviceptr address) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    CUdeviceptr& named = addresses_[handle];
-    if (address != 0) visit->hold(address);
-    if (named != 0) visit->let_go(named);
-    named = address;
+    const Held fresh{address, address == 0 ? 0 : visit->hold(address)};
+    Held& named = addresses_[handle];
+    if (named.address != 0) visit->let_go(named.address, named.hold);
+    named = fresh;
     if (address == 0) addresses_.erase(handle);
   }
 
  private:
+  struct Held {
+    CUdeviceptr address;
+    std::uint64_t hold;
+  };
   std::mutex mutex_;
-  std::map<Handle, CUdeviceptr> addresses_;
+  std::map<Handle, Held> addresses_;
 };
 
 template <class Handle>
@@ -73,7 +77,7 @@ CUresult encode(const CUtensorMap* map, const void* address, const Call& call) {
   const CUresult result = visit.with_room(call);
   if (!visit || result != CUDA_SUCCESS) return result;
   const CUdeviceptr ours = if_ours(visit, reinterpret_cast<CUdeviceptr>(address));
-  if (ours != 0 && !shows_address(*map, address)) visit->hold(ours);
+  if (ours != 0 && !shows_address(*map, address)) visit->hold_until_freed(ours);
   return result;
 }
 

@@ -24,10 +24,11 @@ void Admission::gather(const AccessAsk& ask, InFlight* access) {
   for (const AccessAsk::Span& span : ask.ranges) gather_range(span, access);
   const std::size_t named = access->groups.size();
   if (access->opaque) gather_everything(access);
-  for (const std::vector<GroupIndex>* list : {&state_.held_by_all, &state_.described}) {
-    for (const GroupIndex group : *list) {
-      if (ask.may_run_from_host && !state_.groups[group].freed) gather_group(group, access);
-    }
+  for (const GroupIndex group : state_.held_by_all) {
+    if (ask.may_run_from_host && !state_.groups[group].freed) gather_group(group, access);
+  }
+  for (const MemoryState::Described& one : state_.described) {
+    if (ask.may_run_from_host) gather_group(one.group, access);
   }
   for (std::size_t i = 0; i < access->groups.size(); ++i) {  // closed over holders
     if (!ask.may_run_from_host) break;                       // a copy follows no address

@@ -75,10 +75,11 @@ class DeviceMemory {
   // stays where it is until it is freed. False: that would be more than half of HBM, or could not be soon
   // enough (DESIGN 6.4).
   bool freeze(CUdeviceptr address, std::uint64_t thread);
-  // A descriptor names the allocation there, so that every kernel may touch it until it is let go, as often
-  // as it was held.
-  void hold(CUdeviceptr address);
-  void let_go(CUdeviceptr address);
+  // A descriptor names the allocation there, so that every kernel may touch it: until the hold is let go, at
+  // the latest until it is freed.
+  std::uint64_t hold(CUdeviceptr address);
+  void hold_until_freed(CUdeviceptr address);
+  void let_go(std::uint64_t hold);
 
   // Lowers the HBM budget by `by` and waits, at most `limit`, for blocks to go back to the driver.
   bool give_back_to_driver(Bytes by, Nanoseconds limit);

@@ -194,6 +194,7 @@ void Heap::free(CUdeviceptr address, const Use* pending) {
   if (group.live_slots > 0) return;
   group.freed = true;
   if (std::exchange(group.frozen, false)) state_.frozen -= group.size;
+  std::erase_if(state_.described, [index](const auto& one) { return one.group == index; });
   group.freed_at_look = state_.idle_look;
   if (group.slots.size() > 1) empty_slabs_.push_back(index);
   state_.refresh_ready(index);

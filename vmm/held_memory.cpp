@@ -34,17 +34,25 @@ bool DeviceMemory::freeze(CUdeviceptr address, std::uint64_t thread) {
   return all_in_hbm;
 }
 
-void DeviceMemory::hold(CUdeviceptr address) {
+std::uint64_t DeviceMemory::hold(CUdeviceptr address) {
   const std::lock_guard<std::mutex> lock(state_.mutex);
-  if (heap_.find(address).allocation == nullptr) return;
-  state_.described.push_back(state_.units.group_at(address));
+  if (heap_.find(address).allocation == nullptr) return 0;
+  state_.described.push_back({++state_.last_hold, state_.units.group_at(address)});
+  return state_.last_hold;
 }
 
-void DeviceMemory::let_go(CUdeviceptr address) {
+void DeviceMemory::hold_until_freed(CUdeviceptr address) {
   const std::lock_guard<std::mutex> lock(state_.mutex);
-  std::vector<GroupIndex>& all = state_.described;
-  const auto found = std::find(all.begin(), all.end(), state_.units.group_at(address));
-  if (found != all.end()) all.erase(found);
+  if (heap_.find(address).allocation == nullptr) return;
+  const GroupIndex group = state_.units.group_at(address);
+  const auto is_held = [group](const auto& one) { return one.hold == 0 && one.group == group; };
+  if (std::none_of(state_.described.begin(), state_.described.end(), is_held))
+    state_.described.push_back({0, group});
+}
+
+void DeviceMemory::let_go(std::uint64_t hold) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  if (hold != 0) std::erase_if(state_.described, [hold](const auto& one) { return one.hold == hold; });
 }
 
 }  // namespace tencache::vmm

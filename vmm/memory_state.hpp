@@ -199,8 +199,13 @@ struct MemoryState {
   std::uint32_t markers_held = 0;  // a stream is about to enter a capture: none is marked or asked
   bool marking = false;            // the engine holds a stream's handle: the stream may not be destroyed
   Learned learned;
-  std::vector<GroupIndex> held_by_all;    // their addresses lie in memory that is not ours
-  std::vector<GroupIndex> described;      // by descriptors, each as often as it was held
+  std::vector<GroupIndex> held_by_all;  // their addresses lie in memory that is not ours
+  struct Described {
+    std::uint64_t hold;  // 0: until it is freed
+    GroupIndex group;
+  };
+  std::vector<Described> described;  // what descriptors name
+  std::uint64_t last_hold = 0;
   bool short_of_memory = false;           // something has had to leave: markers are recorded behind accesses
   std::uint32_t held = 0;                 // accesses held by the run-ahead limit
   Nanoseconds last_progress;              // when work of the program was last seen to end

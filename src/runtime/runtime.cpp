@@ -247,12 +247,17 @@ bool RuntimeImpl::freeze(CUdeviceptr address) noexcept {
   return device == nullptr || device->memory->freeze(address, this_thread());
 }
 
-void RuntimeImpl::hold(CUdeviceptr address) noexcept {
-  if (ManagedDevice* device = device_at(address)) device->memory->hold(address);
+std::uint64_t RuntimeImpl::hold(CUdeviceptr address) noexcept {
+  ManagedDevice* device = device_at(address);
+  return device == nullptr ? 0 : device->memory->hold(address);
 }
 
-void RuntimeImpl::let_go(CUdeviceptr address) noexcept {
-  if (ManagedDevice* device = device_at(address)) device->memory->let_go(address);
+void RuntimeImpl::hold_until_freed(CUdeviceptr address) noexcept {
+  if (ManagedDevice* device = device_at(address)) device->memory->hold_until_freed(address);
+}
+
+void RuntimeImpl::let_go(CUdeviceptr address, std::uint64_t hold) noexcept {
+  if (ManagedDevice* device = device_at(address)) device->memory->let_go(hold);
 }
 
 // A thread without a context may ask as well.

@@ -122,10 +122,11 @@ class Runtime {
   // The address is about to be handed to hardware, another process or a library: its allocation comes into
   // HBM and stays where it is until it is freed. False: it could not.
   virtual bool freeze(CUdeviceptr address) noexcept = 0;
-  // A descriptor names the address: every kernel may touch its allocation until it is let go, as often as it
-  // was held.
-  virtual void hold(CUdeviceptr address) noexcept = 0;
-  virtual void let_go(CUdeviceptr address) noexcept = 0;
+  // A descriptor names the address: every kernel may touch its allocation until it is let go (with what
+  // `hold` answered), at the latest until it is freed.
+  virtual std::uint64_t hold(CUdeviceptr address) noexcept = 0;
+  virtual void hold_until_freed(CUdeviceptr address) noexcept = 0;
+  virtual void let_go(CUdeviceptr address, std::uint64_t hold) noexcept = 0;
 
   // A call that was passed through failed with CUDA_ERROR_OUT_OF_MEMORY: true when room was made and one
   // retry is due. `wanted` 0: it is not known how much the call takes.

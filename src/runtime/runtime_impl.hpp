@@ -35,8 +35,9 @@ class RuntimeImpl final : public Runtime {
   Passage enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept override;
   void left_light(Passage passage) noexcept override;
   bool freeze(CUdeviceptr address) noexcept override;
-  void hold(CUdeviceptr address) noexcept override;
-  void let_go(CUdeviceptr address) noexcept override;
+  std::uint64_t hold(CUdeviceptr address) noexcept override;
+  void hold_until_freed(CUdeviceptr address) noexcept override;
+  void let_go(CUdeviceptr address, std::uint64_t hold) noexcept override;
   bool make_room_for_pass_through(Bytes wanted) noexcept override;
   void stream_synchronized(Stream stream) noexcept override;
   void context_synchronized() noexcept override;

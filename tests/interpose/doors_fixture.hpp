@@ -87,8 +87,15 @@ class RecordingRuntime final : public runtime::Runtime {
     frozen.push_back(address);
     return can_freeze;
   }
-  void hold(CUdeviceptr address) noexcept override { held.push_back(address); }
-  void let_go(CUdeviceptr address) noexcept override { let_go_of.push_back(address); }
+  std::uint64_t hold(CUdeviceptr address) noexcept override {
+    held.push_back(address);
+    return address + 1;
+  }
+  void hold_until_freed(CUdeviceptr address) noexcept override { held_until_freed.push_back(address); }
+  void let_go(CUdeviceptr address, std::uint64_t hold) noexcept override {
+    EXPECT_EQ(hold, address + 1);
+    let_go_of.push_back(address);
+  }
   bool make_room_for_pass_through(Bytes wanted) noexcept override {
     room_wanted = wanted;
     inside_at_room = entered_light - left_light_calls;
@@ -140,6 +147,7 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<std::pair<std::string, CUmemoryPool>> pool_events;
   std::vector<CUdeviceptr> frozen;
   std::vector<CUdeviceptr> held;
+  std::vector<CUdeviceptr> held_until_freed;
   std::vector<CUdeviceptr> let_go_of;
   bool can_freeze = true;
   unsigned captures_begun = 0;

@@ -104,11 +104,11 @@ TEST_F(Doors, ATensorMapThatHidesItsAddressHoldsTheMemory) {
   CUtensorMap map{};
   map_shows_address = true;
   EXPECT_EQ(DOOR(cuTensorMapReplaceAddress)(&map, reinterpret_cast<void*>(kArena + 64)), CUDA_SUCCESS);
-  EXPECT_TRUE(the_runtime().held.empty());
+  EXPECT_TRUE(the_runtime().held_until_freed.empty());
   map_shows_address = false;
   EXPECT_EQ(DOOR(cuTensorMapReplaceAddress)(&map, reinterpret_cast<void*>(kArena + 64)), CUDA_SUCCESS);
   EXPECT_EQ(DOOR(cuTensorMapReplaceAddress)(&map, reinterpret_cast<void*>(kForeign)), CUDA_SUCCESS);
-  EXPECT_EQ(the_runtime().held, Addresses{kArena + 64});
+  EXPECT_EQ(the_runtime().held_until_freed, Addresses{kArena + 64});
 }
 
 TEST_F(Doors, EveryWayToEncodeATensorMapIsSeen) {
@@ -120,7 +120,7 @@ TEST_F(Doors, EveryWayToEncodeATensorMapIsSeen) {
   (&map, {}, 1, address, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr, {}, {}, {}, {});
   DOOR(cuTensorMapEncodeIm2colWide)
   (&map, {}, 1, address, nullptr, nullptr, 0, 0, 1, 1, nullptr, {}, {}, {}, {}, {});
-  EXPECT_EQ(the_runtime().held, (Addresses{kArena, kArena, kArena}));
+  EXPECT_EQ(the_runtime().held_until_freed, (Addresses{kArena, kArena, kArena}));
 }
 
 }  // namespace

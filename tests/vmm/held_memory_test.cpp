@@ -92,17 +92,35 @@ TEST_P(HeldMemoryTest, HeldMemoryMayBeTouchedByEveryKernel) {
   const CUdeviceptr a = machine.allocate(4 * kPage);
   const CUdeviceptr b = machine.allocate(4 * kPage);
   ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 7)}).ok());
-  machine.memory->hold(a);
-  machine.memory->hold(a);
-  machine.memory->let_go(a);
+  const std::uint64_t first = machine.memory->hold(a);
+  const std::uint64_t second = machine.memory->hold(a);
+  machine.memory->let_go(first);
   for (int round = 0; round < 3; ++round) {
     press();
     ASSERT_TRUE(machine.launch(stream, {b}, {expect(a, 7), store(b, 1), expect(a, 7)}).ok());
   }
-  machine.memory->let_go(a);
+  machine.memory->let_go(second);
   press();
   ASSERT_TRUE(machine.launch(stream, {b}, {store(b, 1)}).ok());
   EXPECT_EQ(state_of(a), ExtentState::kOut);
+}
+
+// A descriptor may be destroyed after its memory was freed and another has the address.
+TEST_P(HeldMemoryTest, AHoldEndsWithItsAllocation) {
+  const CUdeviceptr a = machine.allocate(4 * kPage);
+  ASSERT_TRUE(machine.launch(stream, {a}, {store(a, 7)}).ok());
+  const std::uint64_t hold = machine.memory->hold(a);
+  machine.memory->hold_until_freed(a);
+  machine.memory->hold_until_freed(a + kPage);
+  EXPECT_EQ(machine.memory->state().described.size(), 2u);
+  machine.fake.run_everything();
+  machine.memory->context_waited(machine.memory->last_number());
+  ASSERT_TRUE(machine.memory->free_now(a));
+  EXPECT_TRUE(machine.memory->state().described.empty());
+  ASSERT_EQ(machine.allocate(4 * kPage), a);
+  machine.memory->hold(a);
+  machine.memory->let_go(hold);
+  EXPECT_EQ(machine.memory->state().described.size(), 1u);
 }
 
 }  // namespace
