@@ -26,6 +26,7 @@ void Operations::kStreamRecreate(Executor& x, const Operation& o) {
   x.completed(stream);
   x.line(o, cuStreamDestroy(x.streams_[stream]));
   cuStreamCreate(&x.streams_[stream], stream % 2 == 0 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING);
+  x.wait_for(stream, stream == 2 ? 3 : 2);  // so must the new one, which does not know the old one's work
 }
 
 namespace {
