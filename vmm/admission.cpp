@@ -31,6 +31,7 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   access->has_way_out = (kernel_has || ask.may_use_aliases) && !state_.settings.detached;
   if (state_.short_of_memory && ask.may_run_from_host) hold_back(lock, access->stream);
   gather_settled(lock, ask, access);
+  count_states(*access);
   if ((!usable(*access) || must_queue(*access)) && !wait_for_turn(lock, access)) {
     const Status refusal = access->refusal;
     free_records_.push_back(access);
@@ -39,6 +40,18 @@ Result<InFlight*> Admission::admit(const AccessAsk& ask) {
   }
   let_in(ask, access);
   return access;
+}
+
+// In which states the accesses find what they may touch: what a test has covered.
+void Admission::count_states(const InFlight& access) const {
+  using Met = Counter Statistics::*;
+  static constexpr std::array<Met, 9> kMet{
+      &Statistics::met_absent,   &Statistics::met_backing,      &Statistics::met_resident,
+      &Statistics::met_leaving,  &Statistics::met_changing_out, &Statistics::met_out,
+      &Statistics::met_arriving, &Statistics::met_changing_in,  &Statistics::met_releasing};
+  for (const ExtentIndex extent : access.may_touch) {
+    count(state_.statistics.*kMet[static_cast<std::size_t>(state_.extents[extent].state)]);
+  }
 }
 
 InFlight* Admission::take_record() {
@@ -178,7 +191,8 @@ bool Admission::way_out_is_due(const InFlight& access) const {
 void Admission::let_in(const AccessAsk& ask, InFlight* access) {
   count(state_.statistics.accesses);
   const auto on_host = [this](ExtentIndex extent) { return !usable_in_hbm(state_.extents[extent].state); };
-  access->from_host = std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host);
+  access->from_host = !state_.context_lost &&  // then the driver has the answer
+                      std::any_of(access->will_touch.begin(), access->will_touch.end(), on_host);
   if ((access->from_host || access->runs_partly_from_host) && ask.may_run_from_host)
     count(state_.statistics.host_runs);
   for (const ExtentIndex extent : access->may_touch) touch(extent);

@@ -52,6 +52,7 @@ class Admission {
  private:
   using Lock = std::unique_lock<std::mutex>;
   InFlight* take_record();
+  void count_states(const InFlight& access) const;
   void gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access);
   [[nodiscard]] bool has_suspects(const InFlight& access) const;
   [[nodiscard]] bool is_being_read(const InFlight& access) const;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "src/base/statistics.hpp"
 #include "src/base/units.hpp"
 #include "src/driver/driver.hpp"
 #include "src/runtime/parts.hpp"
@@ -163,6 +164,8 @@ class Runtime {
   virtual void go_passive() noexcept = 0;
   // Told at exit, before the summary: how many calls went by that are classified but not handled.
   virtual void passed_through(std::uint64_t calls) noexcept { static_cast<void>(calls); }
+  // What has been counted so far.
+  [[nodiscard]] virtual const Statistics* statistics() const noexcept { return nullptr; }
   // At exit, before go_passive: the summary, if asked for.
   virtual void print_summary() noexcept = 0;
 };

@@ -55,6 +55,7 @@ class RuntimeImpl final : public Runtime {
   void go_passive() noexcept override;
   void write_traces() noexcept;
   void passed_through(std::uint64_t calls) noexcept override;
+  [[nodiscard]] const Statistics* statistics() const noexcept override { return &statistics_; }
   void print_summary() noexcept override;
 
  private:

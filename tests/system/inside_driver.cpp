@@ -3,9 +3,12 @@
 // from the preload.
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "interpose/genuine_driver.hpp"
+#include "interpose/visit.hpp"
 #include "tools/softgpu/driver/entry_point.hpp"
+#include "tools/torture_programs/coverage.hpp"
 
 // clang-format off
 #define DRIVER_NAMES(X) \
@@ -63,4 +66,19 @@ __attribute__((constructor)) void take_all() {
   DRIVER_NAMES(DRIVER_SLOT)
 }
 
+constexpr std::string_view kMet = "met_";
+
 }  // namespace
+
+// For the torture's table of what it covers.
+extern "C" std::size_t torture_states_met(torture::StateMet* states) {
+  std::size_t count = 0;
+  const tencache::runtime::Runtime* runtime = tencache::doors::active_runtime.load();
+  const tencache::Statistics* statistics = runtime == nullptr ? nullptr : runtime->statistics();
+  if (statistics == nullptr) return 0;
+  for (const tencache::CounterRow& row : tencache::counter_rows()) {
+    if (!std::string_view(row.name).starts_with(kMet) || count == torture::kMostStates) continue;
+    states[count++] = {row.name + kMet.size(), statistics->*row.member};
+  }
+  return count;
+}

@@ -222,6 +222,9 @@ TEST_P(DeviceMemoryTest, WhatTheProgramWasToldNeedNotBeFoundOut) {
   EXPECT_FALSE(machine.memory->context_lost());
   machine.memory->hear(CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_TRUE(machine.memory->context_lost());
+  const std::array never_touched{machine.allocate(kPage)};
+  const Result<vmm::InFlight*> access = machine.memory->admit(machine.kernel(stream, never_touched));
+  EXPECT_TRUE(access.ok() && !(*access)->from_host);  // the driver has the answer, no block of ours
 }
 
 // ---- the engine, turn by turn

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/torture_programs/coverage.hpp"
 #include "tools/torture_programs/operations.hpp"
 
 namespace torture {
@@ -43,7 +44,10 @@ Executor::~Executor() {
   for (std::size_t s = 2; s < kStreams; ++s) cuStreamDestroy(streams_[s]);
 }
 
-void Executor::perform(const Operation& operation) { Operations::perform(*this, operation); }
+void Executor::perform(const Operation& operation) {
+  const Covers covers(operation.kind);
+  Operations::perform(*this, operation);
+}
 
 void Executor::finish() {
   cuCtxSynchronize();

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/torture_programs/coverage.hpp"
 #include "tools/torture_programs/executor.hpp"
 
 extern "C" const char torture_kernels_ptx[];
@@ -134,5 +135,6 @@ int main(int argc, char** argv) {
   for (std::uint32_t p = 0; p < arguments.programs; ++p)
     run_program(arguments, arguments.seed + p, context, kernels);
   std::printf("end %d\n", static_cast<int>(cuCtxSynchronize()));
+  print_coverage();
   return 0;
 }

@@ -34,6 +34,7 @@ class Runner:
         self.without, self.build = without, build
         self.program = inside or build / "tools" / "torture_programs" / "torture-program"
         self.preload = None if inside else library or build / "interpose" / "libtencache.so"
+        self.covered = collections.defaultdict(collections.Counter)  # by kind of call: states of extents met
         self.drivers = build / "tools" / "softgpu" / "lib"
 
     def environment(self, setting):
@@ -70,7 +71,18 @@ class Runner:
                                   timeout=TIMEOUT + TIMEOUT_EACH * programs, check=False)
         except subprocess.TimeoutExpired as expired:
             return (expired.stdout or b"").decode() + "timed out\n", (expired.stderr or b"").decode()
-        return done.stdout + f"exit {done.returncode}\n", done.stderr
+        return done.stdout + f"exit {done.returncode}\n", self.take_coverage(done.stderr)
+
+    def take_coverage(self, errors):
+        """Keeps the lines `covered KIND STATE TIMES`; the others are errors."""
+        rest = []
+        for line in errors.splitlines(keepends=True):
+            words = line.split()
+            if words[:1] == ["covered"]:
+                self.covered[words[1]][words[2]] += int(words[3])
+            else:
+                rest.append(line)
+        return "".join(rest)
 
     def agrees(self, setting, seed, programs, expected):
         """Whether the output is the expected one. The run ends at the first line that is not."""
@@ -179,10 +191,24 @@ def compare_batch(runner, setting, seed, programs):
     return [seed]
 
 
+def print_coverage(covered):
+    """Rows are kinds of calls, columns states of extents: how often a call of that kind came to one in that state."""
+    states = list(dict.fromkeys(state for row in covered.values() for state in row))
+    if not states:
+        return
+    print("kind of call".ljust(28) + "".join(state.rjust(13) for state in states))
+    for kind in sorted(covered):
+        print(kind.ljust(28) + "".join(str(covered[kind][state] or "-").rjust(13) for state in states))
+    met = sum(covered[kind][state] > 0 for kind in covered for state in states)
+    print(f"{met} of {len(covered) * len(states)} pairs of kind and state covered")
+
+
 def read_arguments():
     parser = argparse.ArgumentParser(prog="tools/torture")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path(os.environ.get("TENCACHE_BUILD", "build")))
     parser.add_argument("--inside", type=pathlib.Path, help="a program that has tencache and softgpu inside, instead")
+    parser.add_argument("--coverage", action="store_true",
+                        help="what is inside one executable, and a table of the states that calls came to")
     parser.add_argument("--library", type=pathlib.Path, help="a library instead of the build's")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -229,6 +255,8 @@ def hunt_mutants(arguments, runner):
 
 def main():
     arguments = read_arguments()
+    if arguments.coverage:
+        arguments.inside = arguments.build / "tests" / "system" / "torture-inside"
     if not arguments.inside and not (arguments.build / "build.ninja").is_file():
         sys.exit(f"torture: {arguments.build} is no build folder: run tools/setup and ninja first, or give --build")
     runner = Runner(arguments.build.resolve(), arguments.inside and arguments.inside.resolve(), arguments.without,
@@ -247,6 +275,7 @@ def main():
             different += 1
             report(runner, setting, arguments.seed + done, seed)
         done += batch
+    print_coverage(runner.covered)
     print(f"{done} programs, {different} differences")
     return 1 if different else 0
 
