@@ -213,7 +213,7 @@ def read_arguments():
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
-    parser.add_argument("--budgets", default="10,25,50", help="HBM in percent of what is kept allocated (detached: 50 and up)")
+    parser.add_argument("--budgets", default="10,25,50", help="HBM in percent of what is kept allocated (detached: 75 and up)")
     parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
     parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
     parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
@@ -231,7 +231,7 @@ def settings_of(arguments):
     if arguments.mode != "detached":
         settings += [("mapped", budget) for budget in budgets]
     if arguments.mode != "mapped":
-        settings += [("detached", max(50, budget)) for budget in budgets]
+        settings += [("detached", max(75, budget)) for budget in budgets]
     return list(dict.fromkeys(settings))
 
 
