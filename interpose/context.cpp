@@ -17,11 +17,24 @@ CUresult unload(const Genuine<CUresult (*)(Handle)>& driver, Handle handle) {
   return result;
 }
 
-void tell_if_inactive(const Visit& visit, CUdevice device) {
+bool is_inactive(CUdevice device) {
   unsigned flags = 0;
   int active = 1;
-  if (genuine_driver().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS) return;
-  if (active == 0) visit->primary_context_reset(device);
+  const CUresult result = genuine_driver().cuDevicePrimaryCtxGetState(device, &flags, &active);
+  return result == CUDA_SUCCESS && active == 0;
+}
+
+// A call that may end the primary context; `is_gone` says, after one that succeeded, whether it has.
+template <class Driver, class IsGone>
+CUresult end_primary(const Driver& driver, CUdevice device, IsGone is_gone) {
+  const Visit visit;
+  if (visit) visit->primary_context_may_go(device);
+  const CUresult result = driver(device);
+  const bool gone = result == CUDA_SUCCESS && is_gone();
+  if (visit && gone) visit->primary_context_is_gone(device);
+  if (visit && !gone) visit->primary_context_stays(device);
+  forget_kernels();
+  return result;
 }
 
 }  // namespace
@@ -56,20 +69,12 @@ CUresult cuCtxDestroy(const Genuine<decltype(&::cuCtxDestroy_v2)>& driver, CUcon
 
 CUresult cuDevicePrimaryCtxRelease(const Genuine<decltype(&::cuDevicePrimaryCtxRelease_v2)>& driver,
                                    CUdevice device) noexcept {
-  const Visit visit;
-  const CUresult result = driver(device);
-  if (visit && result == CUDA_SUCCESS) tell_if_inactive(visit, device);
-  forget_kernels();
-  return result;
+  return end_primary(driver, device, [device] { return is_inactive(device); });
 }
 
 CUresult cuDevicePrimaryCtxReset(const Genuine<decltype(&::cuDevicePrimaryCtxReset_v2)>& driver,
                                  CUdevice device) noexcept {
-  const Visit visit;
-  const CUresult result = driver(device);
-  if (visit && result == CUDA_SUCCESS) visit->primary_context_reset(device);
-  forget_kernels();
-  return result;
+  return end_primary(driver, device, [] { return true; });
 }
 
 // Mapped memory is its own device's alone, so that no device can reach another's: what the driver says where

@@ -1,9 +1,5 @@
 #include "vmm/device_memory.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-#include <sys/prctl.h>
-
 #include <chrono>
 
 #include "src/base/log.hpp"
@@ -14,8 +10,6 @@ namespace tencache::vmm {
 
 namespace {
 
-constexpr auto kPollsEvery = std::chrono::microseconds(20);
-constexpr std::chrono::nanoseconds kLooksForIdleEvery(Engine::kLooksForIdleEvery.count());
 constexpr auto kLooksAgainAfter = std::chrono::milliseconds(1);
 
 constexpr Nanoseconds kLongestGivingBack = 1000_ms;
@@ -105,56 +99,6 @@ void DeviceMemory::abandon() {
   engine_->close(Engine::Context::kGone);
   hbm_->set_budget(Bytes());
   host_->set_budget(Bytes());
-}
-
-// ---- the engine's thread
-
-void DeviceMemory::start_thread() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-void DeviceMemory::run() {
-  const Inside inside;
-  pthread_setname_np(pthread_self(), "tencache");
-  prctl(PR_SET_TIMERSLACK, 1000);
-  parts_.driver->cuCtxSetCurrent(parts_.context);
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  parts_.driver->cuThreadExchangeStreamCaptureMode(&mode);
-  std::unique_lock<std::mutex> lock(state_.mutex);
-  while (!stop_) {
-    state_.work_pending = false;
-    lock.unlock();
-    const bool progress = engine_->turn();
-    lock.lock();
-    if (progress || stop_) continue;
-    if (engine_->has_to_poll()) {
-      state_.work.wait_for(lock, kPollsEvery);
-    } else {
-      state_.work.wait_for(lock, kLooksForIdleEvery, [this] { return state_.work_pending || stop_; });
-    }
-  }
-}
-
-void DeviceMemory::go_passive(bool forked) {
-  if (forked) {
-    if (thread_.joinable()) new (&thread_) std::thread();  // that thread is the parent's
-    if (engine_ != nullptr) engine_->forget_background();
-    return;
-  }
-  {
-    const std::lock_guard<std::mutex> lock(state_.mutex);
-    state_.passive = true;
-    stop_ = true;
-    state_.work.notify_all();
-    state_.settled.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
-  if (engine_ != nullptr) engine_->stop_background();
 }
 
 // ---- allocation

@@ -37,6 +37,9 @@ class DeviceMemory {
   void start_thread();
   // Stops the thread. `forked`: there is no thread in this process.
   void go_passive(bool forked);
+  // Between the two the engine's thread does nothing: pause() returns when it has ended what it was at.
+  void pause();
+  void resume();
   // The context is gone (reset): mappings and blocks, which it does not own, are given back.
   void abandon();
   bool turn() { return engine_->turn(); }  // tests without a thread
@@ -107,6 +110,7 @@ class DeviceMemory {
   Engine::Readers open_readers();
   DeviceMemory(const Parts& parts, const Settings& settings, const AddressWindows& windows);
   void run();
+  bool take_turn(std::unique_lock<std::mutex>& lock);
   void record_marker(const Use& use, CUstream stream);
   void free_pending(CUdeviceptr address, const Use& pending);
   void give_up(GroupIndex group);
@@ -123,6 +127,8 @@ class DeviceMemory {
   std::unique_ptr<Engine> engine_;
   std::thread thread_;
   bool stop_ = false;
+  bool paused_ = false;
+  bool turning_ = false;
 };
 
 }  // namespace tencache::vmm

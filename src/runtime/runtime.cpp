@@ -324,7 +324,19 @@ void RuntimeImpl::capture_has_begun() noexcept {
   held_markers().clear();
 }
 
-void RuntimeImpl::primary_context_reset(CUdevice device) noexcept {
+void RuntimeImpl::primary_context_may_go(CUdevice device) noexcept {
+  if (device < 0 || device >= device_count_) return;
+  ManagedDevice* managed = slots_[static_cast<std::size_t>(device)].managed.load();
+  if (managed != nullptr) managed->memory->pause();
+}
+
+void RuntimeImpl::primary_context_stays(CUdevice device) noexcept {
+  if (device < 0 || device >= device_count_) return;
+  ManagedDevice* managed = slots_[static_cast<std::size_t>(device)].managed.load();
+  if (managed != nullptr) managed->memory->resume();
+}
+
+void RuntimeImpl::primary_context_is_gone(CUdevice device) noexcept {
   if (device < 0 || device >= device_count_) return;
   const std::lock_guard<std::mutex> lock(opening_);
   Slot& slot = slots_[static_cast<std::size_t>(device)];

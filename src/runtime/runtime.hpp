@@ -145,7 +145,10 @@ class Runtime {
   // Around a call by which a stream may enter a capture: nothing of ours is recorded meanwhile.
   virtual void capture_begins(Stream stream) noexcept = 0;
   virtual void capture_has_begun() noexcept = 0;
-  virtual void primary_context_reset(CUdevice device) noexcept = 0;
+  // Around a call after which the primary context may be gone: nothing of ours works in it meanwhile.
+  virtual void primary_context_may_go(CUdevice device) noexcept = 0;
+  virtual void primary_context_stays(CUdevice device) noexcept = 0;
+  virtual void primary_context_is_gone(CUdevice device) noexcept = 0;
 
   // Queries; false: not ours, forward.
   // Outputs may be null.

@@ -46,7 +46,9 @@ class RuntimeImpl final : public Runtime {
   void context_about_to_be_destroyed(CUcontext context) noexcept override;
   void capture_begins(Stream stream) noexcept override;
   void capture_has_begun() noexcept override;
-  void primary_context_reset(CUdevice device) noexcept override;
+  void primary_context_may_go(CUdevice device) noexcept override;
+  void primary_context_stays(CUdevice device) noexcept override;
+  void primary_context_is_gone(CUdevice device) noexcept override;
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override;
   bool total_memory(CUdevice device, std::size_t* bytes) noexcept override;
   bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept override;

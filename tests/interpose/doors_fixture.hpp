@@ -113,7 +113,15 @@ class RecordingRuntime final : public runtime::Runtime {
   }
   void capture_begins(runtime::Stream stream) noexcept override { captured.push_back(stream.handle); }
   void capture_has_begun() noexcept override { ++captures_begun; }
-  void primary_context_reset(CUdevice device) noexcept override { reset.push_back(device); }
+  void primary_context_may_go(CUdevice device) noexcept override {
+    primaries.push_back({device, "may go", calls("cuDevicePrimaryCtxReset_v2")});
+  }
+  void primary_context_stays(CUdevice device) noexcept override {
+    primaries.push_back({device, "stays", calls("cuDevicePrimaryCtxReset_v2")});
+  }
+  void primary_context_is_gone(CUdevice device) noexcept override {
+    primaries.push_back({device, "is gone", calls("cuDevicePrimaryCtxReset_v2")});
+  }
   bool memory_info(std::size_t* free_bytes, std::size_t* total_bytes) noexcept override {
     if (free_bytes != nullptr) *free_bytes = 100;
     if (total_bytes != nullptr) *total_bytes = 200;
@@ -141,7 +149,13 @@ class RecordingRuntime final : public runtime::Runtime {
   std::vector<CUstream> synchronized;
   std::vector<CUresult> failures;
   std::vector<CUstream> destroyed;
-  std::vector<CUdevice> reset;
+  struct Primary {
+    CUdevice device;
+    std::string_view event;
+    unsigned resets;  // that had reached the driver
+    bool operator==(const Primary&) const = default;
+  };
+  std::vector<Primary> primaries;
   std::vector<std::pair<CUcontext, unsigned>> contexts_destroyed;  // and how many the driver had been told of
   std::vector<CUstream> captured;
   std::vector<std::pair<std::string, CUmemoryPool>> pool_events;

@@ -252,13 +252,26 @@ TEST_F(Doors, AContextIsAnnouncedBeforeItGoes) {
 }
 
 TEST_F(Doors, TheLastReleaseOfAPrimaryContextIsAReset) {
+  const unsigned before = calls("cuDevicePrimaryCtxReset_v2");
+  using Events = std::vector<doors_test::RecordingRuntime::Primary>;
   primary_active = true;
   EXPECT_EQ(DOOR(cuDevicePrimaryCtxRelease_v2)(3), CUDA_SUCCESS);
-  EXPECT_TRUE(the_runtime().reset.empty());
+  EXPECT_EQ(the_runtime().primaries, (Events{{3, "may go", before}, {3, "stays", before}}));
+  the_runtime().primaries.clear();
   primary_active = false;
   EXPECT_EQ(DOOR(cuDevicePrimaryCtxRelease_v2)(3), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().primaries, (Events{{3, "may go", before}, {3, "is gone", before}}));
+}
+
+TEST_F(Doors, OursRestsWhileTheDriverResetsAPrimaryContext) {
+  const unsigned before = calls("cuDevicePrimaryCtxReset_v2");
+  using Events = std::vector<doors_test::RecordingRuntime::Primary>;
   EXPECT_EQ(DOOR(cuDevicePrimaryCtxReset_v2)(4), CUDA_SUCCESS);
-  EXPECT_EQ(the_runtime().reset, (std::vector<CUdevice>{3, 4}));
+  EXPECT_EQ(the_runtime().primaries, (Events{{4, "may go", before}, {4, "is gone", before + 1}}));
+  the_runtime().primaries.clear();
+  stub_set_result("cuDevicePrimaryCtxReset_v2", CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(DOOR(cuDevicePrimaryCtxReset_v2)(4), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(the_runtime().primaries, (Events{{4, "may go", before + 1}, {4, "stays", before + 2}}));
 }
 
 int peers = 1;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -257,11 +258,21 @@ TEST(Search, ACompatFolderInTheLibraryPathComesFirst) {
   EXPECT_EQ(run_behind(put, "Compat.*"), 0);
 }
 
+// Whoever runs the tests may put folders without a driver before it.
+std::string first_driver_in_library_path() {
+  std::istringstream folders(std::getenv("LD_LIBRARY_PATH"));
+  std::string file;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    file = folder + "/libcuda.so.1";
+    if (std::filesystem::exists(file)) return file;
+  }
+  return "no driver there";
+}
+
 TEST(Compat, TheDriverBehindUsIsOfTheFirstFolder) {
-  const std::string folders = std::getenv("LD_LIBRARY_PATH");
   Dl_info info{};
   ASSERT_NE(dladdr(dlsym(under_preload::driver(), "cuStubOnly"), &info), 0);
-  EXPECT_EQ(info.dli_fname, folders.substr(0, folders.find(':')) + "/libcuda.so.1");
+  EXPECT_EQ(info.dli_fname, first_driver_in_library_path());
 }
 
 TEST(Fork, AChildRunsAndExits) {

@@ -168,5 +168,21 @@ TEST(WholeProgramInOneAllocationTest, TensorsComeAndGoByThemselves) {
   EXPECT_EQ(machine.fake.faults(), std::vector<std::string>{});
 }
 
+// While the driver may be ending the context, and what waits goes on if it has not.
+TEST(PauseTest, APausedEngineMakesNoCall) {
+  Machine machine(false, 16, 0, true);
+  const Gpu gpu(machine.fake);
+  const CUstream stream = machine.fake.make_stream();
+  const CUdeviceptr a = machine.allocate(8 * kPage);
+  machine.memory->pause();
+  const std::size_t mapped = machine.fake.calls("cuMemMap");
+  std::thread program([&] { EXPECT_TRUE(machine.launch(stream, {a}, {store(a, 1)}).ok()); });
+  machine.await_waiting();
+  EXPECT_EQ(machine.fake.calls("cuMemMap"), mapped);
+  machine.memory->resume();
+  program.join();
+  EXPECT_GT(machine.fake.calls("cuMemMap"), mapped);
+}
+
 }  // namespace
 }  // namespace tencache::test
