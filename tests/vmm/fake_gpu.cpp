@@ -83,8 +83,10 @@ std::vector<CUstream> FakeDriver::streams() {
 
 bool FakeDriver::run_step(CUstream stream) {
   const Lock lock(mutex_);
-  Stream& state = stream_at(stream);
-  if (state.operations.empty()) return false;
+  const auto found = streams_.find(stream);
+  if (found == streams_.end() || found->second.operations.empty())
+    return false;  // destroyed meanwhile, or done
+  Stream& state = found->second;
   Operation& operation = state.operations.front();
   if (operation.ready && !operation.ready(*this)) return false;
   if (operation.next < operation.steps.size()) operation.steps[operation.next++](*this);
