@@ -97,7 +97,8 @@ TouchIndex History::add_touch(ExtentIndex extent, Identity identity, TouchIndex 
   if (previous != kNoTouch && touch_kept(previous)) {
     touch(previous).to_next = back = static_cast<std::uint32_t>(touch_head_ - previous);
   }
-  touch(touch_head_) = {extent, identity, 0, back, static_cast<std::uint32_t>(head_ - 1), kNoExtent};
+  touch(touch_head_) = {extent,    identity,        0, back, static_cast<std::uint32_t>(head_ - 1),
+                        kNoExtent, Writes::kUnknown};
   return touch_head_++;
 }
 

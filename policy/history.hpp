@@ -21,6 +21,9 @@ using Identity = std::uint32_t;  // counts extents created, so that a reused Ext
 inline constexpr ExtentIndex kNoExtent = ~ExtentIndex{0};
 inline constexpr TouchIndex kNoTouch = ~TouchIndex{0};
 
+// Whether a touch writes. Found out where the bytes are compared; what is not known may.
+enum class Writes : std::uint8_t { kUnknown, kNo, kYes };
+
 struct RecordedTouch {
   ExtentIndex extent;
   Identity identity;
@@ -28,6 +31,7 @@ struct RecordedTouch {
   std::uint32_t to_previous;  // and back to the last one; 0: none
   std::uint32_t access;       // its access, the lower half of the index
   ExtentIndex bound;          // the extent that is expected to be touched when this repeats
+  Writes writes;
 };
 
 struct RecordedAccess {

@@ -1,6 +1,7 @@
 #include "policy/learning.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tencache::policy {
 namespace {
@@ -46,6 +47,48 @@ void Learning::extent_destroyed(ExtentIndex extent) {
   known_[extent] = {};
 }
 
+void Learning::examined(ExtentIndex extent, Finding finding) {
+  Known& known = known_[extent];
+  if (finding != Finding::kCopied && known.examined != kNoTouch) learn_writes(known, finding);
+  if (finding != Finding::kWritten) known.examined = known.last_touch;
+}
+
+// False where that is too far back.
+template <class Do>
+bool Learning::touches_since_copy(const Known& known, const Do& what) {
+  TouchIndex touch = known.last_touch;
+  for (std::uint32_t i = 0; touch != known.examined; ++i) {
+    if (i == kTouchesJudged || !history_.touch_kept(touch)) return false;
+    what(touch);
+    const std::uint32_t back = history_.touch(touch).to_previous;
+    if (back == 0) return false;
+    touch -= back;
+  }
+  return true;
+}
+
+void Learning::set_writes(TouchIndex touch, Writes writes) {
+  if (std::exchange(history_.touch(touch).writes, writes) != writes) ++found_out_;
+}
+
+// None of the touches since the copy has written; or one has, and where only one may have it was that.
+void Learning::learn_writes(const Known& known, Finding finding) {
+  TouchIndex writer = kNoTouch;
+  std::uint32_t may_write = 0;
+  const auto look = [&](TouchIndex touch) {
+    if (history_.touch(touch).writes == Writes::kNo) return;
+    writer = touch;
+    ++may_write;
+  };
+  const auto all = [&](Writes writes) {
+    touches_since_copy(known, [&](TouchIndex touch) { set_writes(touch, writes); });
+  };
+  if (!touches_since_copy(known, look)) return;
+  if (finding == Finding::kUnchanged) return all(Writes::kNo);
+  if (may_write == 1) set_writes(writer, Writes::kYes);
+  if (may_write == 0) all(Writes::kUnknown);  // it is not as it was
+}
+
 void Learning::access(const Access& access) {
   lru_.access(access);
   record(access);
@@ -85,10 +128,12 @@ AccessIndex Learning::record(const Access& access) {
 
 // What happened at `matched` happens again: each extent's next touch is where that of the recorded one was.
 void Learning::follow(AccessIndex matched, const Access& access) {
+  const RecordedAccess& recorded = history_[history_.head() - 1];
   TouchIndex touch = history_[matched].first;
   for (std::uint32_t slot = 0; slot < history_[matched].touches; ++slot, ++touch) {
     expectations_.expect(access.will_touch[slot], history_.next(touch), Place::kDirty);
     unsettle(access.will_touch[slot]);
+    if (slot < recorded.touches) history_.touch(recorded.first + slot).writes = history_.touch(touch).writes;
   }
   if (plan_ != nullptr) follow_plan(matched, access);
 }

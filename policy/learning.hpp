@@ -34,6 +34,7 @@ class Learning final : public Policy {
   }
   void copied(const Transfer& transfer) override { meter_.copied(transfer); }
   void remapped(std::uint32_t extents, Nanoseconds took) override { meter_.remapped(extents, took); }
+  void examined(ExtentIndex extent, Finding finding) override;
   std::unique_ptr<Work> work(const Residency& residency) override;
   void worked(std::unique_ptr<Work> work) override;
   std::optional<ExtentIndex> victim(const Residency& residency) override;
@@ -50,6 +51,7 @@ class Learning final : public Policy {
     Identity identity = 0;
     TouchIndex last_touch = kNoTouch;
     Bytes size;
+    TouchIndex examined = kNoTouch;  // after this touch its bytes were the copy's
   };
   struct Creation {
     Identity identity = 0;
@@ -60,6 +62,10 @@ class Learning final : public Policy {
   AccessIndex record(const Access& access);
   void follow(AccessIndex matched, const Access& access);
   void give_up(AccessIndex skipped);
+  template <class Do>
+  bool touches_since_copy(const Known& known, const Do& what);
+  void learn_writes(const Known& known, Finding finding);
+  void set_writes(TouchIndex touch, Writes writes);
   void expect_anew(const Residency& residency);
   [[nodiscard]] ExtentIndex stands_for(const RecordedTouch& touch, Identity shift, Identity created) const;
   [[nodiscard]] Bytes size_of(const RecordedTouch& touch) const;
@@ -84,6 +90,7 @@ class Learning final : public Policy {
 
   static constexpr std::uint64_t kTrusted = 16;  // agreeing accesses before what is expected decides
   static constexpr std::uint32_t kPassedOver = 64;
+  static constexpr std::uint32_t kTouchesJudged = 256;
   static constexpr std::uint64_t kUnsettled = 1 << 15;
   static constexpr std::uint32_t kSettledAtOnce = 64;
 
@@ -105,6 +112,8 @@ class Learning final : public Policy {
   CleaningQueue cleanings_;         // what the plan wants copied out, and when
   bool on_plan_ = false;            // the last access was where the plan expected it
   bool planning_ = false;           // work of ours is under way
+  std::uint64_t found_out_ = 0;     // touches of which it was found out whether they write
+  std::uint64_t planned_with_ = 0;  // those that the plan was made with
   AccessIndex looked_at_plan_ = 0;  // when it was last asked whether another plan is needed
   AccessIndex short_until_ = 0;     // until then everything is cleaned: the plan's clean extents did not do
   Bytes largest_;                   // extent

@@ -6,8 +6,9 @@
 namespace tencache::policy {
 namespace {
 
-constexpr double kDrift = 0.1;      // of a rate or of the kernels' time: the plan is made anew
-constexpr double kBlocksEarly = 8;  // what is not as it was recorded must not make a fetch late
+constexpr double kDrift = 0.1;         // of a rate or of the kernels' time: the plan is made anew
+constexpr double kBlocksEarly = 8;     // what is not as it was recorded must not make a fetch late
+constexpr std::uint64_t kMuchOf = 32;  // one touch in so many is known better: the same
 constexpr Nanoseconds kRunAhead = 4_ms;
 
 bool differs(double now, double then) { return std::abs(now - then) > kDrift * then; }
@@ -30,6 +31,9 @@ bool Learning::needs_plan(const Machine& machine, Effort* effort) const {
   const bool first = plan_ == nullptr || plan_->length() != locked_.length;
   *effort = first ? Effort::kFirst : Effort::kRefined;
   if (first || plan_->effort == Effort::kFirst) return true;
+  const std::uint64_t touches =
+      history_.touch_head() - history_[locked_.end - locked_.length].first;  // of the step
+  if ((found_out_ - planned_with_) * kMuchOf > touches) return true;
   return machine.hbm != plan_->machine.hbm || differs(machine.link, plan_->machine.link) ||
          differs(measured_seconds(), plan_->compute_seconds);
 }
@@ -51,6 +55,7 @@ std::unique_ptr<Work> Learning::work(const Residency& residency) {
       history_, locked_, [this](const RecordedTouch& touch) { return size_of(touch); }, Touches::kWrite);
   if (!recorded) return nullptr;
   planning_ = true;
+  planned_with_ = found_out_;
   return std::make_unique<PlanStep>(std::move(*recorded), machine, effort);
 }
 

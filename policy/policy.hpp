@@ -52,6 +52,9 @@ struct Transfer {
   Nanoseconds took;
 };
 
+// What a copy of ours, or a comparison with the last one, has shown of an extent's bytes.
+enum class Finding : std::uint8_t { kCopied, kUnchanged, kWritten };
+
 // What takes too long for the caller of a policy: done elsewhere, on any thread, then given back. It sees
 // nothing of the policy. `stop` asks it to end soon.
 class Work {
@@ -93,6 +96,8 @@ class Policy {
                          Nanoseconds /*end*/) {}
   virtual void copied(const Transfer& /*transfer*/) {}
   virtual void remapped(std::uint32_t /*extents*/, Nanoseconds /*took*/) {}
+  // Nothing has touched the extent since its bytes were read for it.
+  virtual void examined(ExtentIndex /*extent*/, Finding /*finding*/) {}
 
   // Room is needed now for an access that waits. The extent to put out next; only extents in HBM that are
   // neither held nor moving qualify. `nothing` means no extent qualifies.
@@ -105,7 +110,7 @@ class Policy {
   // Something to do elsewhere, one at a time: asked for now and then; null: nothing. And what became of it.
   virtual std::unique_ptr<Work> work(const Residency& /*residency*/) { return nullptr; }
   virtual void worked(std::unique_ptr<Work> /*work*/) {}
-  // The step that the program repeats, if it does: as it ran last, writes only where bytes came into being.
+  // The step that the program repeats, if it does: as it ran last, with the writes that are known.
   [[nodiscard]] virtual std::optional<Trace> recorded_step() const { return std::nullopt; }
 };
 

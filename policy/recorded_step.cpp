@@ -10,6 +10,33 @@ namespace {
 constexpr std::uint64_t kSoonAfter =
     200'000;  // nanoseconds after work has ended that a waiting program goes on
 
+// Of a function's arguments: what was found out at any of its accesses holds for the others.
+class KnownWrites {
+ public:
+  KnownWrites(const History& history, AccessIndex begin, std::uint64_t length) {
+    for (AccessIndex i = begin; i < begin + length; ++i) {
+      for (std::uint32_t slot = 0; slot < history[i].touches; ++slot) {
+        const Writes writes = history.touch(history[i].first + slot).writes;
+        if (writes != Writes::kUnknown) add(key(history[i], slot), writes);
+      }
+    }
+  }
+  [[nodiscard]] Writes of(const RecordedAccess& access, std::uint32_t slot) const {
+    const auto found = known_.find(key(access, slot));
+    return found == known_.end() ? Writes::kUnknown : found->second;
+  }
+
+ private:
+  static std::uint64_t key(const RecordedAccess& access, std::uint32_t slot) {
+    return access.token + slot * 0xD6E8FEB86659FD93u;
+  }
+  void add(std::uint64_t key, Writes writes) {
+    const auto [known, is_new] = known_.try_emplace(key, writes);
+    if (!is_new && known->second != writes) known->second = Writes::kUnknown;
+  }
+  std::unordered_map<std::uint64_t, Writes> known_;
+};
+
 class Recorder {
  public:
   Recorder(const History& history, AccessIndex begin, std::uint64_t length, const SizeOf& size_of,
@@ -17,6 +44,7 @@ class Recorder {
       : history_(history),
         size_of_(size_of),
         touches_(touches),
+        known_writes_(history, begin, length),
         created_before_(history[begin - 1].created),
         persistent_before_(history[begin - 1 - std::min(begin - 1, length)].created) {
     step_.begin = begin;
@@ -32,8 +60,10 @@ class Recorder {
     kernel.stream = access.stream;
     enqueued_ += host_time(index);
     kernel.enqueued_at = enqueued_;
-    for (TouchIndex touch = access.first; touch < access.first + access.touches; ++touch) {
-      if (!add_use(kernel, history_.touch(touch))) return false;
+    for (std::uint32_t slot = 0; slot < access.touches; ++slot) {
+      const RecordedTouch& touch = history_.touch(access.first + slot);
+      const bool guessed = touch.writes == Writes::kUnknown && touches_ == Touches::kWrite;
+      if (!add_use(kernel, touch, guessed ? known_writes_.of(access, slot) : touch.writes)) return false;
     }
     step_.trace.kernels.push_back(std::move(kernel));
     step_.tokens.push_back(access.token);
@@ -43,7 +73,7 @@ class Recorder {
   RecordedStep take() { return std::move(step_); }
 
  private:
-  bool add_use(TraceKernel& kernel, const RecordedTouch& touch) {
+  bool add_use(TraceKernel& kernel, const RecordedTouch& touch, Writes writing) {
     const auto [known, is_new] =
         tensors_.try_emplace(touch.identity, static_cast<TensorIndex>(step_.trace.tensors.size()));
     const TensorIndex tensor = known->second;
@@ -52,7 +82,8 @@ class Recorder {
       if (size.count() == 0) return false;
       step_.trace.tensors.push_back({size, touch.identity <= persistent_before_});
     }
-    const bool writes = touches_ == Touches::kWrite || (is_new && touch.identity > created_before_);
+    const bool writes = (is_new && touch.identity > created_before_) || writing == Writes::kYes ||
+                        (writing == Writes::kUnknown && touches_ == Touches::kWrite);
     (writes ? kernel.writes : kernel.reads).push_back(tensor);
     return true;
   }
@@ -72,6 +103,7 @@ class Recorder {
   const History& history_;
   const SizeOf& size_of_;
   const Touches touches_;
+  const KnownWrites known_writes_;
   const Identity created_before_;
   const Identity persistent_before_;  // what was made a whole period earlier lives on
   RecordedStep step_;

@@ -13,8 +13,8 @@
 
 namespace tencache::policy {
 
-// Whether an access is taken to change what it touches. Writes are not known: a plan has to expect them.
-enum class Touches : std::uint8_t { kWrite, kRead };  // kRead: but for an extent's first bytes
+// Whether a touch of which it is not known is taken to write: a plan has to expect it, a bound must not.
+enum class Touches : std::uint8_t { kWrite, kRead };
 
 struct RecordedStep {
   Trace trace;

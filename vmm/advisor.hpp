@@ -47,6 +47,9 @@ struct Transfer {
   Nanoseconds took;
 };
 
+// Of an extent's bytes, as a copy of ours or a comparison with the last one shows.
+enum class Finding : std::uint8_t { kCopied, kUnchanged, kWritten };
+
 // What the advisor wants done outside of the mutex, on a thread of its own.
 class Work {
  public:
@@ -88,6 +91,8 @@ class Advisor {
                          Nanoseconds /*end*/) {}
   virtual void copied(const Transfer& /*transfer*/) {}
   virtual void remapped(std::uint32_t /*extents*/, Nanoseconds /*took*/) {}
+  // What a copy of ours, or a comparison with the last one, has shown; nothing has touched the extent since.
+  virtual void examined(ExtentIndex /*extent*/, Finding /*finding*/) {}
   // One at a time; null: nothing.
   virtual std::unique_ptr<Work> work(const MemoryView& /*view*/) { return nullptr; }
   virtual void worked(std::unique_ptr<Work> /*work*/) {}

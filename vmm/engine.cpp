@@ -135,6 +135,7 @@ void Engine::measure(bool in) {
 void Engine::retire_out(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
   if (!ok) return state_.apply(extent, ExtentEvent::kFail);
   count(state_.statistics.bytes_out, extent.size);
+  state_.advisor.examined(move.extent, Finding::kCopied);
   extent.host_printed = move.print.has_value();
   extent.host_print = print;
   if (extent.copies_until_compare > 0) --extent.copies_until_compare;

@@ -31,6 +31,10 @@ bool Engine::start_compare(Lock& lock, ExtentIndex index, MoveKind kind) {
 
 // Written to: it stays, and is copied the next time.
 void Engine::retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
+  if (ok) {
+    const bool same = print == extent.host_print;
+    state_.advisor.examined(move.extent, same ? Finding::kUnchanged : Finding::kWritten);
+  }
   if (!ok || print != extent.host_print) {
     extent.compares_failed = std::min<std::uint8_t>(extent.compares_failed + 1, kMostCompares);
     extent.copies_until_compare = static_cast<std::uint8_t>((1u << extent.compares_failed) - 1);

@@ -65,6 +65,10 @@ void PolicyAdvisor::copied(const vmm::Transfer& transfer) {
 
 void PolicyAdvisor::remapped(std::uint32_t extents, Nanoseconds took) { policy_->remapped(extents, took); }
 
+void PolicyAdvisor::examined(vmm::ExtentIndex extent, vmm::Finding finding) {
+  policy_->examined(extent, static_cast<policy::Finding>(finding));
+}
+
 std::unique_ptr<vmm::Work> PolicyAdvisor::work(const vmm::MemoryView& view) {
   std::unique_ptr<policy::Work> work = policy_->work(residency(view));
   return work == nullptr ? nullptr : std::make_unique<PolicyWork>(std::move(work));

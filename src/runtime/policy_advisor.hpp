@@ -22,6 +22,7 @@ class PolicyAdvisor final : public vmm::Advisor {
   void completed(vmm::StreamIndex stream, std::uint64_t number, Nanoseconds begin, Nanoseconds end) override;
   void copied(const vmm::Transfer& transfer) override;
   void remapped(std::uint32_t extents, Nanoseconds took) override;
+  void examined(vmm::ExtentIndex extent, vmm::Finding finding) override;
   std::unique_ptr<vmm::Work> work(const vmm::MemoryView& view) override;
   void worked(std::unique_ptr<vmm::Work> work) override;
   [[nodiscard]] std::optional<policy::Trace> recorded_step() const { return policy_->recorded_step(); }

@@ -1,5 +1,6 @@
 // What is measured, the plan made from it, and that it is followed.
 #include <atomic>
+#include <numeric>
 
 #include "tests/policy/training_program.hpp"
 
@@ -41,6 +42,68 @@ TEST_F(PlanningTest, TheRecordedStepIsTheOneThatRepeats) {
   for (const TraceKernel& kernel : recorded->kernels) EXPECT_EQ(kernel.duration, kTakes);
   // The program goes on half a millisecond after its work has ended.
   EXPECT_EQ(recorded->kernels[5].enqueued_at - recorded->kernels[4].enqueued_at, 500_us);
+}
+
+// The kernels of the recorded step that write the tensor of that many uses.
+std::vector<std::size_t> writers(const Trace& trace, TensorIndex tensor) {
+  std::vector<std::size_t> found;
+  for (std::size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
+    const auto& writes = trace.kernels[kernel].writes;
+    if (std::count(writes.begin(), writes.end(), tensor) > 0) found.push_back(kernel);
+  }
+  return found;
+}
+
+// A step begins at the first forward; its first tensor is the weight there, written by the optimizer.
+TEST_F(PlanningTest, WhoWritesIsFoundOutByComparing) {
+  for (int i = 0; i < 4; ++i) {
+    for (int layer = 0; layer < kLayers; ++layer) forward(layer);
+    policy_.examined(weights_[0], Finding::kCopied);
+    for (int layer = kLayers; layer-- > 0;) backward(layer);
+    policy_.examined(weights_[0], Finding::kUnchanged);
+    optimizer();
+    policy_.examined(weights_[0], Finding::kWritten);
+  }
+  const auto recorded = policy_.recorded_step();
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(writers(*recorded, recorded->kernels[0].reads.at(0)), std::vector<std::size_t>{2 * kLayers});
+}
+
+TEST_F(PlanningTest, OfSeveralThatMayHaveWrittenNoneIsBlamed) {
+  for (int i = 0; i < 4; ++i) {
+    for (int layer = 0; layer < kLayers; ++layer) forward(layer);
+    policy_.examined(weights_[0], Finding::kCopied);
+    for (int layer = kLayers; layer-- > 0;) backward(layer);
+    optimizer();
+    policy_.examined(weights_[0], Finding::kWritten);
+  }
+  const auto recorded = policy_.recorded_step();
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ(writers(*recorded, recorded->kernels[0].reads.at(0)), std::vector<std::size_t>{});
+}
+
+// The layers' functions are the same: what is known of one layer's weight goes for every layer's in a plan.
+TEST(RecordedStepTest, WhatIsKnownOfAFunctionsArgumentGoesForAllItsAccesses) {
+  History history;
+  const auto access = [&](std::uint64_t token, std::vector<Writes> writes) {
+    std::vector<ExtentIndex> extents(writes.size());
+    std::iota(extents.begin(), extents.end(), 0u);
+    history.append(token, {1, 0, {}, token, false, extents, extents}, 3, 1_MiB);
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      history.touch(history.add_touch(extents[i], extents[i] + 1, kNoTouch)).writes = writes[i];
+    }
+  };
+  constexpr auto kU = Writes::kUnknown;
+  for (int step = 0; step < 4; ++step) {
+    access(7, {Writes::kNo, kU, Writes::kNo});
+    access(7, {kU, Writes::kYes, Writes::kYes});
+    access(8, {kU, kU, kU});
+  }
+  const auto size = [](const RecordedTouch&) { return 1_MiB; };
+  const auto step = recorded_step(history, {12, 3}, size, Touches::kWrite);
+  ASSERT_TRUE(step);
+  const auto writes = [&](std::size_t kernel) { return step->trace.kernels[kernel].writes.size(); };
+  EXPECT_EQ(writes(0) + writes(1) + writes(2), 1 + 2 + 3u);
 }
 
 TEST_F(PlanningTest, WithoutMeasuredRatesThereIsNoPlan) {
