@@ -23,16 +23,16 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
-// Whether the user has set it. An empty one is as good as none, for PyTorch too.
-bool is_set(const char* name) noexcept {
+std::string_view value_of(const char* name) noexcept {
   const char* const text = std::getenv(name);
-  return text != nullptr && *text != 0;
+  return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
+// Whether the user has set it. An empty one is as good as none, for PyTorch too.
+bool is_set(const char* name) noexcept { return !value_of(name).empty(); }
+
 void set_for_pytorch(const char* name) {
-  const char* const settings = std::getenv(name);
-  if (const auto wanted = with_async_backend(settings == nullptr ? "" : settings))
-    setenv(name, wanted->c_str(), 1);
+  if (const auto wanted = with_async_backend(value_of(name))) setenv(name, wanted->c_str(), 1);
 }
 
 // Where the user has set one of the two, the other stays as it is: PyTorch reads what the user meant.
@@ -55,7 +55,7 @@ void set_tensorflow_switch() {
 
 std::string_view pytorch_settings() noexcept {
   for (const char* const name : kPytorchVariables)
-    if (is_set(name)) return std::getenv(name);
+    if (is_set(name)) return value_of(name);
   return {};
 }
 
