@@ -14,11 +14,6 @@ constexpr std::uint64_t kDepth = 4;         // accesses foreseen for each that h
 
 bool may_leave(const ExtentState& state) { return state.tier == Tier::kHbm && !state.held && !state.moving; }
 
-// What has just been created may not have been described yet.
-ExtentState state_of(ExtentIndex extent, const Residency& residency) {
-  return extent < residency.extents.size() ? residency.extents[extent] : ExtentState{};
-}
-
 }  // namespace
 
 Learning::Learning() : creations_(kCreations), unsettled_(kUnsettled) {}
@@ -170,7 +165,7 @@ void Learning::expect_anew(const Residency& residency) {
   for (TouchIndex touch = begin.first; touch < end; ++touch) {
     const ExtentIndex extent = stands_for(history_.touch(touch), shift, created);
     if (extent == kNoExtent || expectations_.touch_of(extent) != kNoTouch) continue;
-    expectations_.expect(extent, touch, place_of(state_of(extent, residency)));
+    expectations_.expect(extent, touch, place_of(residency.extents[extent]));
   }
 }
 
@@ -200,7 +195,7 @@ std::optional<ExtentIndex> Learning::never_again(const Residency& residency) con
     return last == kNoTouch || !history_.touch_kept(last) || history_.access_of(last) < begin;
   };
   lru_.oldest_while(untouched, [&](ExtentIndex extent) {
-    const ExtentState state = state_of(extent, residency);
+    const ExtentState state = residency.extents[extent];
     if (!may_leave(state) || expectations_.touch_of(extent) != kNoTouch) return true;
     if (!dirty || state.clean) dirty = extent;
     return !state.clean;
@@ -216,7 +211,7 @@ void Learning::settle(const Residency& residency) {
   while (unsettled_begin_ < end) {
     const ExtentIndex extent = unsettled_[unsettled_begin_++ % kUnsettled];
     if (expectations_.touch_of(extent) == kNoTouch) continue;
-    const ExtentState state = state_of(extent, residency);
+    const ExtentState state = residency.extents[extent];
     expectations_.move(extent, place_of(state));
     if (state.held || state.moving) unsettle(extent);
   }
@@ -228,7 +223,7 @@ std::optional<ExtentIndex> Learning::farthest(Place place, const Residency& resi
     touch = expectations_.last(place, touch);
     if (touch == kNoTouch) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState state = state_of(extent, residency);
+    const ExtentState state = residency.extents[extent];
     if (place_of(state) != place && !state.moving) {
       expectations_.move(extent, place_of(state));
     } else if (may_leave(state) && place_of(state) == place) {
@@ -256,7 +251,7 @@ std::optional<ExtentIndex> Learning::next_fetch(const Residency& residency) {
     touch = expectations_.first(Place::kMissing, touch);
     if (touch == kNoTouch || touch >= end) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState state = state_of(extent, residency);
+    const ExtentState state = residency.extents[extent];
     if (state.tier == Tier::kHbm && !state.moving) {
       expectations_.move(extent, place_of(state));
       continue;
@@ -278,7 +273,7 @@ bool Learning::worth_displacing(TouchIndex touch, const Residency& residency) {
   const AccessIndex now = cursor_.expected() > 0 ? cursor_.expected() - 1 : 0;
   const std::uint64_t live = history_.live(now);
   const std::uint64_t most = history_.most_live(now, access);
-  const std::uint64_t room = state_of(extent, residency).size.count() + (most > live ? most - live : 0);
+  const std::uint64_t room = residency.extents[extent].size.count() + (most > live ? most - live : 0);
   if (residency.hbm_free.count() >= room) return true;
   if (!trusted() || !is_due(access)) return false;
   settle(residency);
@@ -324,7 +319,7 @@ std::optional<ExtentIndex> Learning::planned_clean(const Residency& residency) {
   for (std::uint32_t i = 0; i < kPassedOver; ++i) {
     const auto extent = cleanings_.take();
     if (!extent) break;
-    const ExtentState state = state_of(*extent, residency);
+    const ExtentState state = residency.extents[*extent];
     if (state.tier != Tier::kHbm || state.clean) continue;
     cleanings_.put_off();
     if (!may_leave(state)) continue;
@@ -342,7 +337,7 @@ std::optional<ExtentIndex> Learning::eager_clean(const Residency& residency) {
     touch = expectations_.last(Place::kDirty, touch);
     if (touch == kNoTouch) return std::nullopt;
     const ExtentIndex extent = expectations_.extent_at(touch);
-    const ExtentState state = state_of(extent, residency);
+    const ExtentState state = residency.extents[extent];
     if (place_of(state) != Place::kDirty && !state.moving) {
       expectations_.move(extent, place_of(state));
     } else if (may_leave(state) && !state.clean) {

@@ -19,7 +19,7 @@ void LeastRecentlyUsed::access(const Access& access) {
 
 std::optional<ExtentIndex> LeastRecentlyUsed::victim(const Residency& residency) {
   for (NodeIndex node = ring_[kSentinel].next; node != kSentinel; node = ring_[node].next) {
-    const ExtentState& state = residency.extents[node - 1];
+    const ExtentState state = residency.extents[node - 1];
     if (state.tier == Tier::kHbm && !state.held && !state.moving) return node - 1;
   }
   return std::nullopt;

@@ -63,7 +63,7 @@ class Work {
   virtual void run(const std::atomic<bool>& stop) = 0;
 };
 
-// What the mechanism knows of an extent now. Indexed by ExtentIndex.
+// What the mechanism knows of an extent now.
 struct ExtentState {
   Tier tier = Tier::kNone;
   bool exists = false;
@@ -73,8 +73,28 @@ struct ExtentState {
   Bytes size;
 };
 
+// Of any extent, worked out when asked for: there may be very many. One that is not known does not exist.
+class Extents {
+ public:
+  using Ask = ExtentState (*)(const void* whom, ExtentIndex extent);
+  Extents(const void* whom, Ask ask) : whom_(whom), ask_(ask) {}
+  template <class List>
+  explicit Extents(const List& list) : whom_(list.data()), ask_(in_list), size_(list.size()) {}
+  ExtentState operator[](ExtentIndex extent) const {
+    return extent < size_ ? ask_(whom_, extent) : ExtentState();
+  }
+
+ private:
+  static ExtentState in_list(const void* list, ExtentIndex extent) {
+    return static_cast<const ExtentState*>(list)[extent];
+  }
+  const void* whom_;
+  Ask ask_;
+  std::size_t size_ = ~std::size_t{0};
+};
+
 struct Residency {
-  std::span<const ExtentState> extents;
+  Extents extents;
   Bytes hbm_free;  // bytes of blocks free for a fetch now
   Bytes hbm_total;
   Bytes host_free;

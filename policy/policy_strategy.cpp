@@ -74,7 +74,7 @@ void PolicyStrategy::admitted(KernelIndex kernel) {
   }
   policy_->access({++accesses_, 0, Nanoseconds(static_cast<std::uint64_t>(now_ * 1e9)), signatures_[kernel],
                    false, touched_, touched_});
-  const Residency now{extents_, {}, bytes(memory_->capacity()), Machine::kUnlimited, {}};
+  const Residency now{Extents(extents_), {}, bytes(memory_->capacity()), Machine::kUnlimited, {}};
   if (auto work = policy_->work(now)) {
     work->run(false);
     policy_->worked(std::move(work));
@@ -116,7 +116,7 @@ Residency PolicyStrategy::residency(const Moment& moment, Position after) {
     described_[tensor] = now;
     describe(tensor, now.held);
   }
-  return {extents_, bytes(std::max<std::int64_t>(0, memory_->free())), bytes(memory_->capacity()),
+  return {Extents(extents_), bytes(std::max<std::int64_t>(0, memory_->free())), bytes(memory_->capacity()),
           Machine::kUnlimited, Nanoseconds(static_cast<std::uint64_t>(moment.now * 1e9))};
 }
 

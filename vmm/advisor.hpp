@@ -68,8 +68,15 @@ struct ExtentView {
   Bytes size;
 };
 
+// Of any extent, worked out when asked for: there may be very many. One that is not known does not exist.
+struct ExtentViews {
+  const void* whom;
+  ExtentView (*ask)(const void* whom, ExtentIndex extent);
+  ExtentView operator[](ExtentIndex extent) const { return ask(whom, extent); }
+};
+
 struct MemoryView {
-  std::span<const ExtentView> extents;
+  ExtentViews extents;
   Bytes hbm_free;
   Bytes hbm_total;
   Bytes host_free;

@@ -134,9 +134,9 @@ class Engine {
   [[nodiscard]] Bytes leaving() const;
   [[nodiscard]] MemoryView view();
   std::optional<ExtentIndex> choose_victim();
-  [[nodiscard]] bool qualifies(const Extent& extent);
+  [[nodiscard]] bool qualifies(const Extent& extent) const;
   void judge_blocked(InFlight& access);
-  void refresh_views();
+  [[nodiscard]] ExtentView view_of(ExtentIndex index) const;
   [[nodiscard]] const Block* host_mapping(const Extent& extent) const;
   std::uint64_t begin_move(Extent& extent);
   void enqueue(Move move, const Result<CUevent>& event);
@@ -165,7 +165,6 @@ class Engine {
   std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;
   std::vector<Change> changes_;
-  std::vector<ExtentView> views_;
   Background background_;
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;

@@ -20,7 +20,6 @@ bool Engine::move_ahead(Lock& lock) {
   const bool may_fetch = nobody_lacks_room() && incoming < kFetchesAhead;
   const bool may_clean = outgoing < kCleansAhead;
   if (!may_fetch && !may_clean) return false;
-  refresh_views();
   bool progress = may_fetch && fetch_ahead(lock);
   progress |= may_clean && clean_ahead(lock);
   return progress;

@@ -228,7 +228,6 @@ Bytes Engine::leaving() const {
 bool Engine::make_room(Lock& lock, Bytes wanted) {
   bool progress = false;
   if (hbm_.available() + leaving() >= wanted || !begin_shortage()) return false;
-  refresh_views();
   while (hbm_.available() + leaving() < wanted) {
     if (release_freed_group()) {
       progress = true;
@@ -236,7 +235,6 @@ bool Engine::make_room(Lock& lock, Bytes wanted) {
     }
     const std::optional<ExtentIndex> victim = choose_victim();
     if (!victim) break;
-    views_[*victim].moving = true;
     if (!put_out(lock, *victim)) break;
     progress = true;
   }
@@ -290,36 +288,37 @@ bool Engine::release(ExtentIndex index) {
   return true;
 }
 
-bool Engine::qualifies(const Extent& extent) {
+bool Engine::qualifies(const Extent& extent) const {
   if (extent.state != ExtentState::kResident || extent.move_in_flight || extent.wanted == turn_) return false;
   Group& group = state_.groups[extent.group];
   return !group.frozen && !group.freed && !group.suspect && state_.idle(group);
 }
 
-void Engine::refresh_views() {
-  views_.assign(state_.extents.size(), ExtentView{});
-  for (ExtentIndex i = 0; i < views_.size(); ++i) {
-    const Extent& extent = state_.extents[i];
-    ExtentView& view = views_[i];
-    view.exists = extent.group != kNoGroup;
-    view.size = extent.size;
-    if (!view.exists) continue;
-    view.home = extent.hbm != nullptr ? Home::kHbm : extent.host != nullptr ? Home::kHost : Home::kNone;
-    view.clean = extent.host_current;
-    view.moving = extent.move_in_flight || changing(extent.state);
-    view.held = !qualifies(extent);
-  }
+ExtentView Engine::view_of(ExtentIndex index) const {
+  ExtentView view;
+  if (index >= state_.extents.size()) return view;
+  const Extent& extent = state_.extents[index];
+  view.exists = extent.group != kNoGroup;
+  if (!view.exists) return view;
+  view.size = extent.size;
+  view.home = extent.hbm != nullptr ? Home::kHbm : extent.host != nullptr ? Home::kHost : Home::kNone;
+  view.clean = extent.host_current;
+  view.moving = extent.move_in_flight || changing(extent.state);
+  view.held = !qualifies(extent);
+  return view;
 }
 
-// An extent may have been made since the last look: the mutex is given up while a victim is put out.
 MemoryView Engine::view() {
-  if (views_.size() < state_.extents.size()) refresh_views();
-  return {views_, free_for_advisor(), hbm_.budget() - state_.spare(), host_.available(), state_.clock.now()};
+  const auto ask = [](const void* engine, ExtentIndex extent) {
+    return static_cast<const Engine*>(engine)->view_of(extent);
+  };
+  return {
+      {this, ask}, free_for_advisor(), hbm_.budget() - state_.spare(), host_.available(), state_.clock.now()};
 }
 
 std::optional<ExtentIndex> Engine::choose_victim() {
   const std::optional<ExtentIndex> victim = state_.advisor.victim(view());
-  if (victim && *victim < views_.size() && qualifies(state_.extents[*victim])) return victim;
+  if (victim && *victim < state_.extents.size() && qualifies(state_.extents[*victim])) return victim;
   return std::nullopt;
 }
 

@@ -16,6 +16,16 @@ policy::Tier tier_of(vmm::Home home) {
   return policy::Tier::kNone;
 }
 
+policy::ExtentState state_of(const void* views, policy::ExtentIndex index) {
+  const vmm::ExtentView extent = (*static_cast<const vmm::ExtentViews*>(views))[index];
+  return {tier_of(extent.home), extent.exists, extent.clean, extent.moving, extent.held, extent.size};
+}
+
+// Asks the view, which has to outlive it.
+policy::Residency residency(const vmm::MemoryView& view) {
+  return {{&view.extents, state_of}, view.hbm_free, view.hbm_total, view.host_free, view.now};
+}
+
 class PolicyWork final : public vmm::Work {
  public:
   explicit PolicyWork(std::unique_ptr<policy::Work> work) : work_(std::move(work)) {}
@@ -76,16 +86,6 @@ std::unique_ptr<vmm::Work> PolicyAdvisor::work(const vmm::MemoryView& view) {
 
 void PolicyAdvisor::worked(std::unique_ptr<vmm::Work> work) {
   policy_->worked(static_cast<PolicyWork&>(*work).take());
-}
-
-policy::Residency PolicyAdvisor::residency(const vmm::MemoryView& view) {
-  extents_.resize(view.extents.size());
-  for (std::size_t i = 0; i < extents_.size(); ++i) {
-    const vmm::ExtentView& extent = view.extents[i];
-    extents_[i] = {tier_of(extent.home), extent.exists, extent.clean,
-                   extent.moving,        extent.held,   extent.size};
-  }
-  return {extents_, view.hbm_free, view.hbm_total, view.host_free, view.now};
 }
 
 }  // namespace tencache::runtime

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "policy/policy.hpp"
 #include "vmm/advisor.hpp"
@@ -28,10 +27,7 @@ class PolicyAdvisor final : public vmm::Advisor {
   [[nodiscard]] std::optional<policy::Trace> recorded_step() const { return policy_->recorded_step(); }
 
  private:
-  policy::Residency residency(const vmm::MemoryView& view);
-
   std::unique_ptr<policy::Policy> policy_;
-  std::vector<policy::ExtentState> extents_;
 };
 
 }  // namespace tencache::runtime

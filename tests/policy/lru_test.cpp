@@ -25,7 +25,7 @@ class LeastRecentlyUsedTest : public testing::Test {
   void access(std::vector<ExtentIndex> touched) {
     lru_.access({++number_, 0, 0_ns, 0, false, touched, touched});
   }
-  std::optional<ExtentIndex> victim() { return lru_.victim({states_, 0_B, 8_MiB, 8_MiB, 0_ns}); }
+  std::optional<ExtentIndex> victim() { return lru_.victim({Extents(states_), 0_B, 8_MiB, 8_MiB, 0_ns}); }
   // Takes victims out until none is left.
   std::vector<ExtentIndex> eviction_order() {
     std::vector<ExtentIndex> order;
@@ -102,7 +102,7 @@ TEST_F(LeastRecentlyUsedTest, ACyclicProgramEvictsExactlyWhatItNeedsNext) {
 
 TEST_F(LeastRecentlyUsedTest, NothingIsMovedAhead) {
   create(2);
-  const Residency residency{states_, 8_MiB, 8_MiB, 8_MiB, 0_ns};
+  const Residency residency{Extents(states_), 8_MiB, 8_MiB, 8_MiB, 0_ns};
   EXPECT_EQ(lru_.next_fetch(residency), std::nullopt);
   EXPECT_EQ(lru_.next_clean(residency), std::nullopt);
 }

@@ -47,7 +47,7 @@ class LearningTest : public testing::Test {
     states_[extent].clean = true;
   }
   [[nodiscard]] Residency residency(Bytes free = 0_B) const {
-    return {states_, free, Bytes(kCapacity << 20), 1_GiB, now_};
+    return {Extents(states_), free, Bytes(kCapacity << 20), 1_GiB, now_};
   }
 
   Learning policy_;

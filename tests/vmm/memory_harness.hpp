@@ -30,8 +30,8 @@ class ByAge final : public vmm::Advisor {
     std::list<vmm::ExtentIndex> order = order_;
     if (worst) order.reverse();
     for (const vmm::ExtentIndex extent : order) {
-      EXPECT_LT(extent, view.extents.size());  // every extent that it was told of
-      const vmm::ExtentView& seen = view.extents[extent];
+      const vmm::ExtentView seen = view.extents[extent];
+      EXPECT_TRUE(seen.exists);  // every extent that it was told of
       if (seen.home == vmm::Home::kHbm && !seen.held && !seen.moving) return extent;
     }
     return std::nullopt;
