@@ -91,6 +91,7 @@ class Engine {
 
   // Fingerprints (engine_fingerprints.cpp).
   [[nodiscard]] bool worth_comparing(const Extent& extent) const;
+  [[nodiscard]] bool worth_printing(const Extent& extent);
   bool start_compare(Lock& lock, ExtentIndex index, MoveKind kind);
   void retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok);
 
@@ -165,6 +166,8 @@ class Engine {
   std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;
   std::vector<Change> changes_;
+  double unchanged_share_ = 0.25;  // of the latest comparisons
+  unsigned not_printed_ = 0;
   Background background_;
   std::uint64_t last_move_ = 0;
   std::uint64_t turn_ = 0;

@@ -8,11 +8,21 @@
 namespace tencache::vmm {
 
 namespace {
-constexpr std::uint8_t kMostCompares = 4;  // failed in a row that count
-}
+constexpr std::uint8_t kMostCompares = 4;   // failed in a row that count
+constexpr double kWorthReading = 1.0 / 16;  // of comparisons that find nothing changed
+constexpr unsigned kSampled = 16;           // of copies, where fewer do
+constexpr double kWeight = 1.0 / 8;         // of the latest comparison
+}  // namespace
 
 bool Engine::worth_comparing(const Extent& extent) const {
   return prints_ && extent.host_printed && extent.copies_until_compare == 0;
+}
+
+// A print of what is copied out now is for the comparison at the next departure. Where nearly all is written
+// each time only a sample is taken: reading costs the GPU something, if little.
+bool Engine::worth_printing(const Extent& extent) {
+  if (!prints_ || extent.copies_until_compare > 1) return false;
+  return unchanged_share_ >= kWorthReading || ++not_printed_ % kSampled == 0;
 }
 
 // As a copy out, to the states as well: a touch makes it void.
@@ -33,6 +43,7 @@ bool Engine::start_compare(Lock& lock, ExtentIndex index, MoveKind kind) {
 void Engine::retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
   if (ok) {
     const bool same = print == extent.host_print;
+    unchanged_share_ += ((same ? 1.0 : 0.0) - unchanged_share_) * kWeight;
     state_.advisor.examined(move.extent, same ? Finding::kUnchanged : Finding::kWritten);
   }
   if (!ok || print != extent.host_print) {

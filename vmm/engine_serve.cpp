@@ -350,9 +350,10 @@ bool Engine::start_out(Lock& lock, ExtentIndex index, MoveKind kind) {
   const std::uint64_t id = begin_move(extent);
   const Block hbm = *extent.hbm;
   const Block host = *extent.host;
+  Fingerprints* const prints = worth_printing(extent) ? &*prints_ : nullptr;
   lock.unlock();
   Move move{index, id, kind};
-  const Result<CUevent> event = copier_.copy_out(hbm, host, prints_ ? &*prints_ : nullptr, &move.print);
+  const Result<CUevent> event = copier_.copy_out(hbm, host, prints, &move.print);
   lock.lock();
   enqueue(move, event);
   return true;

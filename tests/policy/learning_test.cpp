@@ -104,7 +104,7 @@ TEST_F(LearningTest, NothingMovesWhileAllFits) {
 TEST_F(LearningTest, WithoutAPatternWhatWasAccessedLongestAgoLeaves) {
   std::vector<ExtentIndex> extents;
   for (int i = 0; i < 6; ++i) extents.push_back(create());
-  for (const int i : {0, 1, 2, 3, 4, 5, 0}) access(static_cast<std::uint64_t>(100 + i), {extents[i]});
+  for (const std::uint64_t i : {0, 1, 2, 3, 4, 5, 0}) access(100 + i, {extents[i]});
   EXPECT_EQ(policy_.victim(residency()), extents[1]);
 }
 

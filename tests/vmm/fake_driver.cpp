@@ -318,6 +318,7 @@ struct FakeCalls {
                                       *static_cast<vmm::Fingerprint**>(parameters[9])};
     FakeDriver& fake = self();
     const Lock lock(fake.mutex_);
+    if (const CUresult failed = fake.called("cuLaunchKernel")) return failed;
     fake.push(stream, {[reading](FakeDriver& gpu) { gpu.read(reading); }});
     return CUDA_SUCCESS;
   }

@@ -81,6 +81,30 @@ TEST_P(UnchangedTest, OneWordChangedOnceIsNotLost) {
   launch(tensors[0], {expect(tensors[0] + 3 * kPage + 4, 77)});
 }
 
+// Reading costs the GPU something, so where it never saves a copy hardly anything is read.
+TEST(FingerprintTest, WhereAllIsWrittenEachTimeHardlyAnythingIsRead) {
+  Machine machine(false, 8, 0, true, vmm::Settings::Census::kOff);
+  const Gpu gpu(machine.fake);
+  const CUstream stream = machine.fake.make_stream();
+  const std::array tensors{machine.allocate(6 * kPage), machine.allocate(6 * kPage)};
+  std::uint32_t written = 0;
+  const auto write_all = [&] {
+    ++written;
+    for (const CUdeviceptr tensor : tensors) {
+      std::vector<FakeDriver::Step> steps;
+      for (std::uint64_t page = 0; page < 6; ++page) steps.push_back(store(tensor + page * kPage, written));
+      ASSERT_TRUE(machine.launch(stream, {tensor}, steps).ok());
+    }
+  };
+  for (int round = 0; round < 20; ++round) write_all();
+  const std::size_t read = machine.fake.calls("cuLaunchKernel");
+  const std::uint64_t left = machine.statistics.evictions.load();
+  for (int round = 0; round < 64; ++round) write_all();
+  const std::uint64_t copies = machine.statistics.evictions.load() - left;
+  EXPECT_GT(copies, 64u);
+  EXPECT_LE(machine.fake.calls("cuLaunchKernel") - read, copies / 8);
+}
+
 TEST(FingerprintTest, SwitchedOffEverythingIsCopied) {
   Machine plain(false, 8, 0, true, vmm::Settings::Census::kLearn, false);
   const Gpu its_gpu(plain.fake);
