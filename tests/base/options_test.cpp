@@ -35,7 +35,7 @@ TEST(Options, AnEmptyEnvironmentGivesTheDefaults) {
   EXPECT_EQ(reading.options.block_size, 32_MiB);
   EXPECT_EQ(reading.options.run_ahead, 4_ms);
   EXPECT_EQ(reading.options.host, MemoryAmount::percent(50));
-  EXPECT_EQ(reading.options.policy.view(), "lru");
+  EXPECT_EQ(reading.options.policy.view(), "learn");
   EXPECT_FALSE(reading.refused);
 }
 
