@@ -1,5 +1,6 @@
 // GCC 12's static unwinder asks for _dl_find_object, which glibc has from 2.35 on. Ours, hidden, answers from
-// the objects' program headers, so that the library needs glibc 2.34 and exceptions still work inside it.
+// the objects' program headers, so that the library loads with older ones and exceptions still work inside
+// it.
 #include <dlfcn.h>
 #include <link.h>
 
