@@ -5,16 +5,12 @@
 
 namespace {
 
-using doors_test::calls;
 using doors_test::kArena;
 using doors_test::kStream;
-using doors_test::Seen;
 using doors_test::the_runtime;
 using tencache::Bytes;
-using tencache::operator""_B;
 using tencache::runtime::Access;
 using tencache::runtime::AccessKind;
-using tencache::runtime::Rows;
 using Doors = doors_test::DoorsTest;
 
 constexpr CUdeviceptr kForeign = 0x300000000000;
@@ -96,7 +92,7 @@ TEST_F(Doors, ABatchWithOurAddressesIsLetInCopyByCopy) {
   ASSERT_EQ(the_runtime().seen.size(), 3u);
   EXPECT_EQ(the_runtime().seen[0].access.kind, AccessKind::kCopy);
   EXPECT_EQ(the_runtime().seen[0].access.destination.size, Bytes(8));
-  EXPECT_EQ(the_runtime().seen[0].access.source.size, 0_B);
+  EXPECT_EQ(the_runtime().seen[0].access.source.size, Bytes());
   EXPECT_EQ(the_runtime().seen[2].access.source.size, Bytes(24));
   EXPECT_EQ(the_runtime().seen[2].access.stream.handle, kStream);
 }
@@ -128,7 +124,7 @@ TEST_F(Doors, TheFirstFormOfABatchSaysWhichCopyFailed) {
 TEST_F(Doors, PartsOfABatchsCopyAreBatchesOfOne) {
   copied.clear();
   the_runtime().on_before = [](const Access& access) {
-    if (access.destination.size == 0_B) return;
+    if (access.destination.size == Bytes()) return;
     EXPECT_EQ(access.parts->issue(0, access.parts->rows_at(0), kAlias, 0), CUDA_SUCCESS);
   };
   the_runtime().admission = {false, CUDA_SUCCESS, 0};
@@ -174,7 +170,7 @@ TEST_F(Doors, AWaitForAValueOfOursNamesItAndOthersFreezeNothing) {
   EXPECT_EQ(last().source.size, Bytes(8));
   EXPECT_EQ(last().stream.handle, CU_STREAM_PER_THREAD);
   EXPECT_EQ(DOOR(cuStreamWaitValue32)(kStream, kForeign, 5, 0), CUDA_SUCCESS);
-  EXPECT_EQ(last().source.size, 0_B);
+  EXPECT_EQ(last().source.size, Bytes());
   EXPECT_EQ(the_runtime().frozen, std::vector<CUdeviceptr>{kArena + 8});
 }
 

@@ -6,13 +6,10 @@
 
 namespace {
 
-using doors_test::calls;
 using doors_test::kArena;
 using doors_test::kStream;
-using doors_test::Seen;
 using doors_test::the_runtime;
 using tencache::Bytes;
-using tencache::operator""_B;
 using tencache::runtime::Access;
 using tencache::runtime::AccessKind;
 using tencache::runtime::Range;

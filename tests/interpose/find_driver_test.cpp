@@ -15,8 +15,6 @@ namespace {
 
 using tencache::interpose::find_driver;
 using tencache::interpose::find_in_loader_cache;
-using tencache::interpose::SearchPlaces;
-using tencache::interpose::Visitor;
 
 struct Tried {
   std::vector<std::string> paths;

@@ -260,7 +260,8 @@ TEST(Search, ACompatFolderInTheLibraryPathComesFirst) {
 
 // Whoever runs the tests may put folders without a driver before it.
 std::string first_driver_in_library_path() {
-  std::istringstream folders(std::getenv("LD_LIBRARY_PATH"));
+  const char* const path = std::getenv("LD_LIBRARY_PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
   std::string file;
   for (std::string folder; std::getline(folders, folder, ':');) {
     file = folder + "/libcuda.so.1";

@@ -8,7 +8,6 @@
 namespace {
 
 using tencache::Bytes;
-using tencache::operator""_B;
 using tencache::doors::Side;
 using tencache::doors::span_of;
 using tencache::doors::spans_of;
@@ -33,22 +32,22 @@ TEST(Span, SlicesOfABox) {
 }
 
 TEST(Span, NothingIsTouchedByAnEmptyOne) {
-  EXPECT_EQ(span_of(8, 16, 0, {0, 5, 1}).range.size, 0_B);
-  EXPECT_EQ(span_of(8, 16, 0, {5, 0, 1}).range.size, 0_B);
-  EXPECT_EQ(span_of(8, 16, 0, {5, 5, 0}).range.size, 0_B);
+  EXPECT_EQ(span_of(8, 16, 0, {0, 5, 1}).range.size, Bytes());
+  EXPECT_EQ(span_of(8, 16, 0, {5, 0, 1}).range.size, Bytes());
+  EXPECT_EQ(span_of(8, 16, 0, {5, 5, 0}).range.size, Bytes());
 }
 
 TEST(Span, WhatOverflowsIsLeftToTheDriver) {
-  EXPECT_EQ(span_of(8, kHuge, 0, {1, 3, 1}).range.size, 0_B);
-  EXPECT_EQ(span_of(8, 1, kHuge, {1, 1, 3}).range.size, 0_B);
-  EXPECT_EQ(span_of(kHuge, 1, 0, {2, 1, 1}).range.size, 0_B);
+  EXPECT_EQ(span_of(8, kHuge, 0, {1, 3, 1}).range.size, Bytes());
+  EXPECT_EQ(span_of(8, 1, kHuge, {1, 1, 3}).range.size, Bytes());
+  EXPECT_EQ(span_of(kHuge, 1, 0, {2, 1, 1}).range.size, Bytes());
   CUDA_MEMCPY2D copy{};
   copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.dstPitch = kHuge;
   copy.dstY = 2;
   copy.WidthInBytes = 1;
   copy.Height = 1;
-  EXPECT_EQ(spans_of(copy).destination.range.size, 0_B);
+  EXPECT_EQ(spans_of(copy).destination.range.size, Bytes());
 }
 
 TEST(Span, TheCornerMovesTheStart) {
@@ -67,7 +66,7 @@ TEST(Span, TheCornerMovesTheStart) {
   const auto spans = spans_of(copy);
   EXPECT_EQ(spans.source.range.base, 10000u + (10 + 2) * 100 + 3);
   EXPECT_EQ(spans.source.range.size, Bytes(100 * 11 + 7));
-  EXPECT_EQ(spans.destination.range.size, 0_B);
+  EXPECT_EQ(spans.destination.range.size, Bytes());
 }
 
 }  // namespace
