@@ -4,6 +4,7 @@ Its cuGetProcAddress follows the documented rules of version and stream flag, by
 declares for each form.
 """
 
+import emit_doors
 import hooks
 
 HAND_WRITTEN = ("cuInit", "cuGetProcAddress", "cuGetProcAddress_v2", "cuDriverGetVersion", "cuDeviceGetCount",
@@ -27,6 +28,27 @@ const Form kForms[kFormCount] = {
 }  // namespace stub
 """
 
+CALLS = """\
+// Generated from interpose/cuda.hooks: do not edit.
+#include "tests/interpose/door_calls.hpp"
+
+#include <cuda.h>
+#include <cudaProfiler.h>
+
+namespace doors_test {
+
+using Kind = tencache::runtime::AccessKind;
+
+const std::vector<DoorCall>& door_calls() {
+  static const std::vector<DoorCall> all{
+%(rows)s
+  };
+  return all;
+}
+
+}  // namespace doors_test
+"""
+
 
 def _function(symbol, index, signature):
     types = ", ".join(p.type for p in signature.parameters) or "void"
@@ -46,3 +68,25 @@ def emit_source(entries, signatures, versions):
         rows.append(f'    {{"{symbol}", "{base}", {version}, {flags}, '
                     f"reinterpret_cast<void*>(&{symbol})}},")
     return SOURCE % {"functions": functions, "rows": "\n".join(rows)}
+
+
+def _call(entry, signature):
+    streams = [p.name for p in signature.parameters if p.type == "CUstream"]
+    arguments = ", ".join("stream" if p.name in streams[:1] else "{}" for p in signature.parameters)
+    return (f"[]([[maybe_unused]] void* door, [[maybe_unused]] CUstream stream) {{ "
+            f"return reinterpret_cast<decltype(&::{entry.symbol})>(door)({arguments}); }}")
+
+
+def emit_door_calls(entries, signatures):
+    """Of each form that has a door: what the table says of it, and a call with every argument 0 but the stream."""
+    rows = []
+    for entry in entries:
+        if emit_doors.has_door(entry):
+            kind, opaque = hooks.ENQUEUES.get(entry.handling, ("kOther", "false"))
+            per_thread = "true" if entry.suffix.endswith(("_ptsz", "_ptds")) else "false"
+            has_stream = "true" if any(p.type == "CUstream" for p in signatures[entry.symbol].parameters) else "false"
+            handled = ("kByHandler" if entry.handling == "door"
+                       else "kRetried" if entry.handling == "retry" else "kEnqueued")
+            rows.append(f'      {{"{entry.symbol}", Handled::{handled}, Kind::{kind}, {opaque}, {per_thread}, '
+                        f"{has_stream}, {_call(entry, signatures[entry.symbol])}}},")
+    return CALLS % {"rows": "\n".join(rows)}

@@ -26,6 +26,7 @@ OUTPUTS = {
     "softgpu-header": emit_softgpu.emit_header,
     "softgpu-source": None,
     "stub-source": None,
+    "door-calls": emit_stub.emit_door_calls,
 }
 
 

@@ -141,12 +141,21 @@ TEST_F(Doors, WhatA3dBatchOrADecompressionNamesIsTold) {
   EXPECT_EQ(DOOR(cuMemcpy3DBatchAsync_v2_ptsz)(1, &box, 0, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(the_runtime().seen.back().pointers, std::vector<CUdeviceptr>{kArena + 64});
   EXPECT_EQ(last().stream.handle, CU_STREAM_PER_THREAD);
+  EXPECT_EQ(DOOR(cuMemcpy3DBatchAsync_v2)(1, &box, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(last().stream.handle, CU_STREAM_LEGACY);
+  EXPECT_EQ(DOOR(cuMemcpy3DBatchAsync)(1, &box, nullptr, 0, kStream), CUDA_SUCCESS);
+  EXPECT_EQ(last().stream.handle, kStream);
+  EXPECT_EQ(DOOR(cuMemcpy3DBatchAsync_ptsz)(1, &box, nullptr, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(last().stream.handle, CU_STREAM_PER_THREAD);
+  EXPECT_EQ(the_runtime().seen.back().pointers, std::vector<CUdeviceptr>{kArena + 64});
   CUmemDecompressParams parameters{};
   parameters.src = reinterpret_cast<void*>(kArena + 128);
   parameters.dst = reinterpret_cast<void*>(kArena + 256);
   parameters.dstActBytes = reinterpret_cast<cuuint32_t*>(kForeign);
   EXPECT_EQ(DOOR(cuMemBatchDecompressAsync)(&parameters, 1, 0, nullptr, kStream), CUDA_SUCCESS);
   EXPECT_EQ(the_runtime().seen.back().pointers, (std::vector<CUdeviceptr>{kArena + 256, kArena + 128}));
+  EXPECT_EQ(DOOR(cuMemBatchDecompressAsync_ptsz)(&parameters, 1, 0, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(last().stream.handle, CU_STREAM_PER_THREAD);
 }
 
 TEST_F(Doors, AWrittenValueFreezesItsMemoryAndIsALittleCopy) {
@@ -172,6 +181,26 @@ TEST_F(Doors, AWaitForAValueOfOursNamesItAndOthersFreezeNothing) {
   EXPECT_EQ(DOOR(cuStreamWaitValue32)(kStream, kForeign, 5, 0), CUDA_SUCCESS);
   EXPECT_EQ(last().source.size, Bytes());
   EXPECT_EQ(the_runtime().frozen, std::vector<CUdeviceptr>{kArena + 8});
+}
+
+TEST_F(Doors, AValueHasAsManyBytesAsItsNameSays) {
+  const auto expect_write = [](std::size_t size, CUstream stream) {
+    EXPECT_EQ(last().kind, AccessKind::kMemset);
+    EXPECT_EQ(last().destination.size, Bytes(size));
+    EXPECT_EQ(last().stream.handle, stream);
+  };
+  DOOR(cuStreamWriteValue32)(kStream, kArena, 5, 0);
+  expect_write(4, kStream);
+  DOOR(cuStreamWriteValue64)(kStream, kArena, 5, 0);
+  expect_write(8, kStream);
+  DOOR(cuStreamWriteValue64_v2)(nullptr, kArena, 5, 0);
+  expect_write(8, CU_STREAM_LEGACY);
+  DOOR(cuStreamWriteValue64_v2_ptsz)(nullptr, kArena, 5, 0);
+  expect_write(8, CU_STREAM_PER_THREAD);
+  DOOR(cuStreamWaitValue32_v2)(kStream, kArena, 5, 0);
+  EXPECT_EQ(last().source.size, Bytes(4));
+  DOOR(cuStreamWaitValue64_v2)(kStream, kArena, 5, 0);
+  EXPECT_EQ(last().source.size, Bytes(8));
 }
 
 TEST_F(Doors, ABatchOfMemoryOperationsOnOursIsMadeOneByOne) {

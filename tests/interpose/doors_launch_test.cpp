@@ -228,7 +228,10 @@ TEST_F(Doors, EveryWayToLaunchIsTold) {
   EXPECT_EQ(the_runtime().seen.back().access.stream.handle, CU_STREAM_PER_THREAD);
   DOOR(cuLaunchCooperativeKernel)(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters.data());
   EXPECT_EQ(the_runtime().seen.back().access.stream.handle, CU_STREAM_LEGACY);
-  EXPECT_EQ(the_runtime().seen.size(), 4u);
+  DOOR(cuLaunchCooperativeKernel_ptsz)(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters.data());
+  EXPECT_EQ(the_runtime().seen.back().access.stream.handle, CU_STREAM_PER_THREAD);
+  EXPECT_EQ(the_runtime().seen.back().pointers, Pointers{kArena});
+  EXPECT_EQ(the_runtime().seen.size(), 5u);
 }
 
 TEST_F(Doors, TheSignatureIsOfFunctionAndShapeNotOfAddresses) {

@@ -223,10 +223,12 @@ TEST_F(Doors, AnAttributeThatOursHasNotIsNoErrorAmongSeveral) {
 TEST_F(Doors, SynchronisationIsToldWhenItSucceeded) {
   EXPECT_EQ(DOOR(cuStreamSynchronize)(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(DOOR(cuStreamQuery_ptsz)(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(the_runtime().synchronized, (std::vector<CUstream>{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}));
+  EXPECT_EQ(DOOR(cuStreamSynchronize_ptsz)(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().synchronized,
+            (std::vector<CUstream>{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CU_STREAM_PER_THREAD}));
   stub_set_result("cuStreamQuery", CUDA_ERROR_NOT_READY);
   EXPECT_EQ(DOOR(cuStreamQuery)(kStream), CUDA_ERROR_NOT_READY);
-  EXPECT_EQ(the_runtime().synchronized.size(), 2u);
+  EXPECT_EQ(the_runtime().synchronized.size(), 3u);
   stub_set_result("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(DOOR(cuStreamSynchronize)(kStream), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(the_runtime().failures, (std::vector{CUDA_ERROR_NOT_READY, CUDA_ERROR_ILLEGAL_ADDRESS}));

@@ -95,6 +95,12 @@ TEST_F(Doors, ATextureReferenceHoldsWhatItWasGivenLast) {
   EXPECT_EQ(DOOR(cuTexRefSetAddress2D_v3)(reference, nullptr, kArena + 512, 64), CUDA_SUCCESS);
   EXPECT_EQ(the_runtime().held, (Addresses{kArena, kArena + 512}));
   EXPECT_EQ(the_runtime().let_go_of, Addresses{kArena});
+  const auto other = reinterpret_cast<CUtexref>(0x78);
+  EXPECT_EQ(DOOR(cuTexRefSetAddress2D_v2)(other, nullptr, kArena + 1024, 64), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().held.back(), kArena + 1024);
+  EXPECT_EQ(DOOR(cuTexRefSetAddress2D_v2)(other, nullptr, kForeign, 64), CUDA_SUCCESS);
+  EXPECT_EQ(the_runtime().let_go_of, (Addresses{kArena, kArena + 1024}));
+  the_runtime().let_go_of.pop_back();
   EXPECT_EQ(DOOR(cuTexRefSetArray)(reference, nullptr, 0), CUDA_SUCCESS);
   EXPECT_EQ(DOOR(cuTexRefSetMipmappedArray)(reference, nullptr, 0), CUDA_SUCCESS);
   EXPECT_EQ(the_runtime().let_go_of, (Addresses{kArena, kArena + 512}));

@@ -247,8 +247,14 @@ TEST_F(Doors, ShapedCopiesAreTheSpanTheyTouch) {
   expect_copy(CU_STREAM_LEGACY, 128, 332);
   DOOR(cuMemcpy2DUnaligned_v2_ptds)(&flat);
   expect_copy(CU_STREAM_PER_THREAD, 128, 332);
+  DOOR(cuMemcpy2D_v2_ptds)(&flat);
+  expect_copy(CU_STREAM_PER_THREAD, 128, 332);
+  DOOR(cuMemcpy2DUnaligned_v2)(&flat);
+  expect_copy(CU_STREAM_LEGACY, 128, 332);
   DOOR(cuMemcpy2DAsync_v2)(&flat, kStream);
   expect_copy(kStream, 128, 332);
+  DOOR(cuMemcpy2DAsync_v2_ptsz)(&flat, nullptr);
+  expect_copy(CU_STREAM_PER_THREAD, 128, 332);
 
   CUDA_MEMCPY3D deep{};
   deep.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -259,6 +265,8 @@ TEST_F(Doors, ShapedCopiesAreTheSpanTheyTouch) {
   deep.WidthInBytes = 16;
   deep.Height = 4;
   deep.Depth = 2;
+  DOOR(cuMemcpy3D_v2)(&deep);
+  expect_copy(CU_STREAM_LEGACY, 128, 0);
   DOOR(cuMemcpy3D_v2_ptds)(&deep);
   expect_copy(CU_STREAM_PER_THREAD, 128, 0);
   DOOR(cuMemcpy3DAsync_v2_ptsz)(&deep, nullptr);
@@ -274,8 +282,12 @@ TEST_F(Doors, ShapedCopiesAreTheSpanTheyTouch) {
   peer.Depth = 2;
   DOOR(cuMemcpy3DPeerAsync)(&peer, kStream);
   expect_copy(kStream, 0, 64 * 11 + 16);
+  DOOR(cuMemcpy3DPeerAsync_ptsz)(&peer, nullptr);
+  expect_copy(CU_STREAM_PER_THREAD, 0, 64 * 11 + 16);
   DOOR(cuMemcpy3DPeer)(&peer);
   expect_copy(CU_STREAM_LEGACY, 0, 64 * 11 + 16);
+  DOOR(cuMemcpy3DPeer_ptds)(&peer);
+  expect_copy(CU_STREAM_PER_THREAD, 0, 64 * 11 + 16);
 }
 
 TEST_F(Doors, AShapedCopyThatLeavesBytesOutDoesNotOverwrite) {

@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned kMostRequests = 32768;
 
 std::array<std::atomic<unsigned>, kFormCount> calls{};
+std::atomic<unsigned> all_calls{0};
 std::array<std::atomic<CUresult>, kFormCount> results{};
 std::array<Request, kMostRequests> requests{};
 unsigned request_count = 0;
@@ -58,6 +59,7 @@ CUresult look_up(const char* base, void** function, int version, cuuint64_t flag
 }  // namespace
 
 CUresult called(unsigned form) {
+  all_calls.fetch_add(1);
   calls[form].fetch_add(1);
   return results[form].load();
 }
@@ -105,6 +107,7 @@ STUB_EXPORT CUresult cuStubOnly() { return CUDA_SUCCESS; }
 
 STUB_EXPORT const stub::Form* stub_forms() { return stub::kForms; }
 STUB_EXPORT unsigned stub_calls(const char* symbol) { return stub::calls[stub::index_of(symbol)].load(); }
+STUB_EXPORT unsigned stub_all_calls() { return stub::all_calls.load(); }
 STUB_EXPORT void stub_set_result(const char* symbol, CUresult result) {
   stub::results[stub::index_of(symbol)].store(result);
 }

@@ -37,6 +37,7 @@ struct Request {
 extern "C" {
 const stub::Form* stub_forms();
 unsigned stub_calls(const char* symbol);
+unsigned stub_all_calls();
 void stub_set_result(const char* symbol, CUresult result);
 unsigned stub_request_count();
 const stub::Request* stub_request(unsigned index);

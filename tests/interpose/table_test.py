@@ -5,6 +5,7 @@ usage: table_test.py GEN_FOLDER TOOLKIT_STUB_LIBRARY NM COMPILER INCLUDE_FOLDER
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,9 @@ sys.path.insert(0, GEN)
 import emit_softgpu  # noqa: E402
 import hooks  # noqa: E402
 import signatures  # noqa: E402
+
+# The look-up itself is preload_test's whole subject.
+KNOWN_BY_OTHERS = {"cuGetProcAddress"}
 
 TABLE = os.path.join(GEN, "..", "cuda.hooks")
 
@@ -65,6 +69,22 @@ def a_vanished_entry_point_is_named():
     return complaints == ["'cuMemAlloc_v2' is in the table but no entry point"]
 
 
+def every_row_with_a_handler_has_a_test():
+    """What passes on with a word to the runtime is one test over all such rows (doors_table_test); a handler of its
+    own is called by name: `DOOR(cuName)`."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    text = "".join(open(os.path.join(folder, name), encoding="utf-8").read()
+                   for name in os.listdir(folder) if name.startswith("doors_") and name.endswith(".cpp"))
+    called = set(re.findall(r"\bDOOR\((cu\w+)\)", text)) | KNOWN_BY_OTHERS
+    handled = [e for e in hooks.read_table(TABLE) if e.handling not in ("count", *hooks.PASSES)]
+    rows = {e.base for e in handled}
+    tested = {e.base for e in handled if e.handling in (*hooks.ENQUEUES, "retry") or e.symbol in called}
+    for base in sorted(rows - tested):
+        print("# no test calls a door of", base)
+    print(f"# {len(rows)} rows with a handler, {len(tested)} with a test")
+    return rows == tested
+
+
 def wrong_rows_are_refused_with_their_line():
     return (rejects("cuInit | . | CONTEXT\n", ":1: four or five cells")
             and rejects("cuInit | . | CONTEXT | open\n", "unknown handling 'open'")
@@ -104,6 +124,7 @@ TESTS = [
     the_checked_in_names_are_cuda_13_0s,
     a_new_entry_point_is_named,
     a_vanished_entry_point_is_named,
+    every_row_with_a_handler_has_a_test,
     wrong_rows_are_refused_with_their_line,
     signatures_are_those_of_the_exact_names,
     a_symbol_without_prototype_is_named,
