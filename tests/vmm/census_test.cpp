@@ -93,6 +93,25 @@ TEST_P(CensusTest, AFunctionThatWroteKnownAddressesIsNotTrusted) {
   ASSERT_TRUE(machine.launch(stream, {tensors[0]}, {expect(tensors[0], 8)}, 4).ok());
 }
 
+// Whether the kernel before has ended cannot be known until the capture ends, and that waits for the copy.
+TEST_P(CensusTest, WhatIsOnlyRecordedWaitsForNoCensus) {
+  use_others();
+  machine.fake.capture_alive = true;
+  ASSERT_TRUE(machine.launch(CU_STREAM_LEGACY, {table}, {keep(table, tensors[0])}, 2).ok());
+  vmm::AccessAsk copy;
+  copy.stream = stream;
+  copy.thread = 1;
+  copy.enqueues = false;
+  copy.ranges[0] = {table, 8_B};
+  const Result<vmm::InFlight*> admitted = machine.memory->admit(copy);
+  ASSERT_TRUE(admitted.ok());
+  machine.memory->leave(*admitted, stream);
+  machine.fake.capture_alive = false;
+  use_others();
+  ASSERT_TRUE(machine.launch(stream, {table}, {store_through(9)}, 3).ok());
+  ASSERT_TRUE(machine.launch(stream, {tensors[0]}, {expect(tensors[0], 9)}, 4).ok());
+}
+
 TEST_P(CensusTest, WhatACopyBringsIsKnownAtOnce) {
   use_others();
   vmm::AccessAsk copy;

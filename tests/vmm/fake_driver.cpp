@@ -169,9 +169,10 @@ struct FakeCalls {
     if (const CUresult failed = fake.called("cuStreamQuery")) return failed;
     return fake.stream_at(stream).operations.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   }
-  static CUresult is_capturing(CUstream, CUstreamCaptureStatus* status) {
+  static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
     *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
+    const bool implicit = stream == CU_STREAM_LEGACY && self().capture_alive;
+    return implicit ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
   }
   static CUresult exchange_capture_mode(CUstreamCaptureMode*) { return CUDA_SUCCESS; }
   static CUresult event_create(CUevent* event, unsigned) {

@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -74,6 +75,8 @@ class FakeDriver {
   // As a fault of a kernel: this code is the answer to every call on streams and events from now on.
   void lose_context(CUresult code);
   [[nodiscard]] std::size_t hbm_created();
+  // A stream that waits for the legacy stream is being captured: that one cannot even be asked.
+  std::atomic<bool> capture_alive{false};
   // Streams of the driver's user that were made after this one: the engine's own.
   [[nodiscard]] std::vector<CUstream> streams();
 
