@@ -71,8 +71,8 @@ InFlight* Admission::take_record() {
 
 // May-touch is known only when nothing it depends on waits for a census. A kernel that waits too long for a
 // census to begin may touch all, and all would wait for a census then: one that has begun is waited for
-// longer. A copy follows no address. What is only recorded waits for none: while a capture is alive it may not
-// be known that a census could begin, and whatever runs later asks then.
+// longer. A copy follows no address. What is only recorded waits for none: while a capture is alive it may
+// not be known that a census could begin, and whatever runs later asks then.
 void Admission::gather_settled(Lock& lock, const AccessAsk& ask, InFlight* access) {
   gather(ask, access);
   if (!ask.enqueues || !has_suspects(*access)) return;

@@ -23,7 +23,7 @@ Word finish(const Form& form, const Exact& exact) {
 
 // On one half each, or on both of a pair.
 using OnHalf = std::function<Word(Word a, Word b, Word c)>;
-Reference on_both(OnHalf on_half) {
+Reference on_both(const OnHalf& on_half) {
   return [=](const Word* x) {
     const Word low = on_half(x[0] & 0xffff, x[1] & 0xffff, x[2] & 0xffff);
     return low | on_half(x[0] >> 16, x[1] >> 16, x[2] >> 16) << 16;
