@@ -10,6 +10,10 @@ namespace gpu_check {
 namespace {
 
 // Same number and sizes of parameters; handles and enumerations are declared alike but not the same types.
+template <class Value>
+struct Held {
+  Value value;
+};
 template <class Ours, class Theirs>
 struct SameCall : std::false_type {};
 template <class... Ours, class... Theirs>
@@ -18,7 +22,8 @@ struct SameCall<Status (*)(Ours...), CUresult (*)(Theirs...)> {
     if constexpr (sizeof...(Ours) != sizeof...(Theirs))
       return false;
     else
-      return ((sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>)&&...);
+      return ((sizeof(Held<Ours>) == sizeof(Held<Theirs>) &&
+               std::is_pointer_v<Ours> == std::is_pointer_v<Theirs>)&&...);
   }();
 };
 

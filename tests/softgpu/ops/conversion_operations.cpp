@@ -1,4 +1,6 @@
 // cvt: every pair of types with the roundings that compilers and CUDA's headers use.
+#include <fmt/format.h>
+
 #include "tests/softgpu/ops/formats.hpp"
 #include "tests/softgpu/ops/operation.hpp"
 
@@ -80,8 +82,8 @@ void add_to_integer(Operations& to, const std::string& result, const std::string
     for (const bool flushes : {false, true}) {
       if (flushes && source != "f32") continue;
       const Rounding rounding = row.rounding;
-      add(to, std::string("cvt") + row.name + (flushes ? ".ftz" : "") + "." + result + "." + source, result,
-          {source}, [=, &format](const Word* x) {
+      add(to, fmt::format("cvt{}{}.{}.{}", row.name, flushes ? ".ftz" : "", result, source), result, {source},
+          [=, &format](const Word* x) {
             const Quad value = decode(format, flushes ? flush(format, x[0]) : x[0]);
             if (value != value) return integer_of_nan(result, source);
             return clamped(result, round_to_integer(value, rounding));
@@ -100,10 +102,10 @@ void add_from_integer(Operations& to, const std::string& result, const std::stri
   for (const Named& row : kToFloat) {
     const Rounding rounding = row.rounding;
     if (rounding != Rounding::kNearest && width_of(source) == 8) continue;
-    const std::string suffix = "." + result + "." + source;
-    add(to, std::string("cvt") + row.name + suffix, result, {source}, [=, &format](const Word* x) {
-      return encode(format, {integer_value(source, x[0]), 0}, rounding);
-    });
+    add(to, fmt::format("cvt{}.{}.{}", row.name, result, source), result, {source},
+        [=, &format](const Word* x) {
+          return encode(format, {integer_value(source, x[0]), 0}, rounding);
+        });
   }
 }
 
@@ -118,8 +120,8 @@ void add_between_floats(Operations& to, const std::string& rounding_name, Roundi
       if (saturates && (source == "f16" || result == "f64" || (source == "f64" && result == "f16") ||
                         (!to_integer && rounding != Rounding::kNearest)))
         continue;
-      const std::string name = "cvt" + rounding_name + (flushes ? ".ftz" : "") + (saturates ? ".sat" : "") +
-                               "." + result + "." + source;
+      const std::string name = fmt::format("cvt{}{}{}.{}.{}", rounding_name, flushes ? ".ftz" : "",
+                                           saturates ? ".sat" : "", result, source);
       add(to, name, result, {source}, [=, &from, &into](const Word* x) {
         Quad value = decode(from, flushes && source == "f32" ? flush(from, x[0]) : x[0]);
         if (to_integer) value = round_to_integer(value, rounding);

@@ -1,4 +1,6 @@
 // Integer arithmetic, all in 128 bits.
+#include <fmt/format.h>
+
 #include "tests/softgpu/ops/operation.hpp"
 
 namespace softgpu::ops {
@@ -183,7 +185,7 @@ Wide dot4(const std::string& a_type, const std::string& b_type, std::uint64_t a,
 void add_dot_products(Operations& to) {
   for (const std::string sign : {"s", "u"}) {
     const std::string type = sign + "32", byte = sign + "8";
-    add(to, "dp4a." + type + "." + type, type, {type, type, type}, [=](const std::uint64_t* x) {
+    add(to, fmt::format("dp4a.{0}.{0}", type), type, {type, type, type}, [=](const std::uint64_t* x) {
       return truncated(type, dot4(byte, byte, x[0], x[1]) + value_of(type, x[2]));
     });
   }

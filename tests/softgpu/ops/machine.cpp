@@ -45,7 +45,7 @@ Outcome Machine::run(const Program& program, std::string_view kernel, std::uint3
   launch.parameters = {reinterpret_cast<const std::uint8_t*>(parameters.data()),
                        program.kernels()[launch.kernel].parameter_bytes};
   launch.mmu = &mmu_;
-  const Outcome outcome = softgpu::run(launch);
+  Outcome outcome = softgpu::run(launch);
   EXPECT_EQ(outcome.kind, OutcomeKind::kDone)
       << outcome.message << " in " << kernel << ", line " << outcome.line;
   return outcome;

@@ -148,8 +148,9 @@ const Values& hard_values(const std::string& type) {
   auto [entry, fresh] = cache.try_emplace(type);
   if (fresh) {
     entry->second = values_of(type);
-    std::ranges::sort(entry->second);
-    entry->second.erase(std::ranges::unique(entry->second).begin(), entry->second.end());
+    Values& values = entry->second;
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
   }
   return entry->second;
 }
