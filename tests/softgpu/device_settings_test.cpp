@@ -43,6 +43,20 @@ TEST(SettingsTest, KeepsTheDefaultAndSaysSo) {
             testing::internal::GetCapturedStderr());
 }
 
+// A block smaller than a page of the device's table could not be mapped by itself.
+TEST(SettingsTest, RefusesAGranularityThatIsNotWholePages) {
+  for (const char* text : {"0", "4KiB", "63KiB", "96KiB"}) {
+    EXPECT_EQ(12345U, parsed(SettingKind::kPages, text)) << text;
+  }
+  EXPECT_EQ(65536U, parsed(SettingKind::kPages, "64KiB"));
+  testing::internal::CaptureStderr();
+  const Settings settings = read_settings(
+      [](const char* name) { return std::strcmp(name, "SOFTGPU_GRANULARITY") == 0 ? "4KiB" : nullptr; });
+  EXPECT_EQ(std::uint64_t{2} << 20, settings.granularity);
+  EXPECT_EQ("softgpu: SOFTGPU_GRANULARITY=4KiB is no multiple of 64KiB, using 2MiB\n",
+            testing::internal::GetCapturedStderr());
+}
+
 TEST(SettingsTest, FindsNamesThatAreNone) {
   std::string texts[] = {"SOFTGPU_HBM=1MiB", "SOFTGPU_HMB=1MiB", "PATH=/bin", "SOFTGPU_="};
   char* environment[] = {texts[0].data(), texts[1].data(), texts[2].data(), texts[3].data(), nullptr};

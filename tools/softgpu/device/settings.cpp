@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tools/softgpu/device/physical_memory.hpp"
+
 namespace softgpu {
 namespace {
 
@@ -64,7 +66,8 @@ const char* chosen_text(const char* (*lookup)(const char*), const char* variable
 void read_one(SettingKind kind, const char* variable, const char* text, const char* standard,
               std::uint64_t* value) {
   if (parse_setting(kind, text, value)) return;
-  std::fprintf(stderr, "softgpu: %s=%s is not understood, using %s\n", variable, text, standard);
+  const char* const wrong = kind == SettingKind::kPages ? "no multiple of 64KiB" : "not understood";
+  std::fprintf(stderr, "softgpu: %s=%s is %s, using %s\n", variable, text, wrong, standard);
   parse_setting(kind, standard, value);
 }
 
@@ -78,6 +81,8 @@ bool parse_setting(SettingKind kind, std::string_view text, std::uint64_t* value
   switch (kind) {
     case SettingKind::kBytes:
       return parse_scaled(kByteSuffixes, text, value);
+    case SettingKind::kPages:
+      return parse_scaled(kByteSuffixes, text, value) && *value > 0 && *value % kPageBytes == 0;
     case SettingKind::kRate:
       if (text == "instant") return *value = 0, true;
       return parse_scaled(kRateSuffixes, text, value) && *value > 0;

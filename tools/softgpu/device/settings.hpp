@@ -13,6 +13,7 @@ namespace softgpu {
 enum class SettingKind : std::uint8_t {
   kCount,    // 12, 0xff
   kBytes,    // 256MiB
+  kPages,    // bytes: 2MiB, a multiple of 64KiB
   kRate,     // 2GB/s, 10G/s, or `instant`
   kTime,     // 3us
   kPercent,  // 80%
@@ -24,7 +25,7 @@ enum class SettingKind : std::uint8_t {
   X(devices, kCount, "SOFTGPU_DEVICES", "1", "number of devices")                                            \
   X(hbm, kBytes, "SOFTGPU_HBM", "1GiB", "device memory of each device")                                      \
   X(context_bytes, kBytes, "SOFTGPU_CONTEXT", "4MiB", "device memory that each context takes for itself")    \
-  X(granularity, kBytes, "SOFTGPU_GRANULARITY", "2MiB", "granularity of cuMemCreate, a multiple of 64KiB")   \
+  X(granularity, kPages, "SOFTGPU_GRANULARITY", "2MiB", "granularity of cuMemCreate, a multiple of 64KiB")   \
   X(address_space, kBytes, "SOFTGPU_VA", "1TiB",                                                             \
     "device virtual addresses; fewer where the host has no room")                                            \
   X(host_locations, kText, "SOFTGPU_HOST_VMM", "host,host_numa",                                             \
