@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 
 import mutants
 
@@ -24,6 +25,7 @@ LARGEST = 128 << 10
 ROOMY = "256MiB"  # a device with room for everything
 TIMEOUT = 20  # seconds, and for each program more
 TIMEOUT_EACH = 3
+TIMES_ROOMY = 60  # and so many times what the roomy device took just before: a machine full of other work is no hang
 TRIES = 5  # of what differs not every time
 
 Setting = collections.namedtuple("Setting", "mode budget chaos census policy", defaults=("learn", ""))
@@ -36,6 +38,7 @@ class Runner:
         self.preload = None if inside else library or build / "interpose" / "libtencache.so"
         self.covered = collections.defaultdict(collections.Counter)  # by kind of call: states of extents met
         self.drivers = build / "tools" / "softgpu" / "lib"
+        self.roomy_took = 0.0  # seconds, the latest run
 
     def environment(self, setting):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TENCACHE", "SOFTGPU_"))}
@@ -64,13 +67,19 @@ class Runner:
             command += ["--drop", ",".join(map(str, dropped))]
         return command
 
+    def time_limit(self, setting, programs):
+        return TIMEOUT + TIMEOUT_EACH * programs + TIMES_ROOMY * (self.roomy_took if setting else programs)
+
     def run(self, setting, seed, programs=1, dropped=()):
         command = self.command(seed, programs, dropped)
+        start = time.monotonic()
         try:
             done = subprocess.run(command, env=self.environment(setting), capture_output=True, text=True,
-                                  timeout=TIMEOUT + TIMEOUT_EACH * programs, check=False)
+                                  timeout=self.time_limit(setting, programs), check=False)
         except subprocess.TimeoutExpired as expired:
             return (expired.stdout or b"").decode() + "timed out\n", (expired.stderr or b"").decode()
+        if setting is None:
+            self.roomy_took = time.monotonic() - start
         return done.stdout + f"exit {done.returncode}\n", self.take_coverage(done.stderr)
 
     def take_coverage(self, errors):
@@ -88,7 +97,7 @@ class Runner:
         """Whether the output is the expected one. The run ends at the first line that is not."""
         done = subprocess.Popen(self.command(seed, programs, ()), env=self.environment(setting), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        watchdog = threading.Timer(TIMEOUT + TIMEOUT_EACH * programs, done.kill)
+        watchdog = threading.Timer(self.time_limit(setting, programs), done.kill)
         watchdog.start()
         lines = iter(expected.splitlines(keepends=True))
         same = all(next(lines, None) == line for line in done.stdout)
