@@ -36,6 +36,9 @@ struct Operations {
   static void add_symbol(Executor& x, const Operation& o, CUfunction function, const char* name,
                          CUmodule module);
   static void use_others(Executor& x, const Operation& o, std::size_t stream, std::uint64_t avoid);
+  using Entries = std::array<std::size_t, 3>;
+  static bool restore(Executor& x, const Operation& o, Entries* entries, std::uint64_t avoid);
+  static void read_back(Executor& x, const Operation& o, const Entries& entries);
   template <class Fill>
   static void use_table_of_absent(Executor& x, const Operation& o, const Fill& fill);
   static void run_graph(Executor& x, const Operation& o, CUgraph graph, std::size_t stream);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kLegacy = 0;
 constexpr std::size_t kNotBlocking = 3;
+constexpr std::size_t kReading = 5;               // does not block either
 constexpr std::uint32_t kTableBytes = 40u << 10;  // an allocation by itself
 
 }  // namespace
@@ -129,6 +130,78 @@ void Operations::kTableLeaves(Executor& x, const Operation& o) {
                         kQueues(x, o);
                         use();
                       });
+}
+
+// Three buffers get the bytes they are always given here, then nothing uses them for long.
+bool Operations::restore(Executor& x, const Operation& o, Entries* entries, std::uint64_t avoid) {
+  for (std::size_t e = 0; e < entries->size(); ++e) {
+    const std::size_t entry = x.data_buffer(o.operands[e], avoid);
+    if (entry == kNone) return false;
+    (*entries)[e] = entry;
+    avoid |= std::uint64_t{1} << entry;
+  }
+  for (const std::size_t entry : *entries) {
+    x.order(kNotBlocking, {}, {entry});
+    fill_buffer(x, x.streams_[kNotBlocking], entry, o.operands[4]);
+  }
+  use_others(x, o, kNotBlocking, avoid);
+  return true;
+}
+
+void Operations::read_back(Executor& x, const Operation& o, const Entries& entries) {
+  for (const std::size_t entry : entries) {
+    const Buffer& b = x.buffers_[entry];
+    std::uint8_t* target = x.pinned(b.bytes);
+    x.order(kNotBlocking, {entry}, {});
+    x.line(o, cuMemcpyDtoHAsync(target, b.base, b.bytes, x.streams_[kNotBlocking]));
+    x.readbacks_.push_back({o.number, o.kind, static_cast<std::size_t>(target - x.pinned_), b.bytes});
+  }
+}
+
+// A kernel writes them through a table, where they lie; then they are in HBM what they were before that.
+void Operations::kRestored(Executor& x, const Operation& o) {
+  Entries entries{};
+  if (!x.has_room(kTableBytes) || !restore(x, o, &entries, 0)) return;
+  restore(x, o, &entries, 0);
+  FreshTable table(x.streams_[kNotBlocking]);
+  CUdeviceptr addresses[3];
+  std::uint32_t common = ~0u, salt = o.operands[5];
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    addresses[e] = x.buffers_[entries[e]].base;
+    common = std::min(common, x.buffers_[entries[e]].count());
+  }
+  x.line(o, cuMemcpyHtoDAsync(table.base, addresses, sizeof addresses, x.streams_[kNotBlocking]));
+  x.order(kNotBlocking, {}, {entries[0], entries[1], entries[2]});
+  void* parameters[] = {&table.base, &common, &salt};
+  x.line(o, x.launch(x.kernels_.scatter, kNotBlocking, common, parameters));
+  restore(x, o, &entries, 0);
+  x.line(o, cuMemFreeAsync(table.base, x.streams_[kNotBlocking]));
+  read_back(x, o, entries);
+}
+
+// They are what they were when they left, kernels read them, and others want the room.
+void Operations::kReadUnchanged(Executor& x, const Operation& o) {
+  Entries entries{};
+  const std::size_t target = x.data_buffer(o.operands[3]);
+  if (target == kNone) return;
+  const std::uint64_t avoid = std::uint64_t{1} << target;
+  if (!restore(x, o, &entries, avoid)) return;
+  restore(x, o, &entries, avoid);
+  x.order(kReading, {entries[0], entries[1]}, {target});
+  const Buffer &t = x.buffers_[target], &a = x.buffers_[entries[0]], &b = x.buffers_[entries[1]];
+  CUdeviceptr bases[] = {t.base, a.base, b.base};
+  std::uint32_t counts[] = {t.count(), a.count(), b.count()}, salt = o.operands[5];
+  void* parameters[] = {&bases[0], &counts[0], &bases[1], &counts[1], &bases[2], &counts[2], &salt};
+  for (std::uint32_t i = 0; i < 4; ++i) x.line(o, x.launch(x.kernels_.mix, kReading, counts[0], parameters));
+  for (const std::size_t entry : entries) {
+    x.order(kReading, {}, {entry});
+    x.line(o, cuMemsetD8Async(x.buffers_[entry].base, static_cast<unsigned char>(salt),
+                              x.buffers_[entry].bytes, x.streams_[kReading]));
+  }
+  use_others(x, o, kNotBlocking,
+             avoid | std::uint64_t{1} << entries[0] | std::uint64_t{1} << entries[1] |
+                 std::uint64_t{1} << entries[2]);
+  read_back(x, o, entries);
 }
 
 }  // namespace torture

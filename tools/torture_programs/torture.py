@@ -1,6 +1,6 @@
 """Runs generated programs with and without tencache and compares what they saw.
 
-    tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,25,50] [--chaos]
+    tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,12,25,50] [--chaos]
 
 Ends on `N programs, D differences`; each difference is minimised to the operations it needs. Exit code 1 on a difference.
 With --mutants each planted fault of mutants.toml has to be found by the programs; ends on `N of M mutants found`.
@@ -222,7 +222,7 @@ def read_arguments():
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", choices=("mapped", "detached", "both"), default="both")
-    parser.add_argument("--budgets", default="10,25,50", help="HBM in percent of what is kept allocated (detached: 75 and up)")
+    parser.add_argument("--budgets", default="10,12,25,50", help="HBM in percent of what is kept allocated (detached: 75 and up)")
     parser.add_argument("--chaos", action="store_true", help="delay operations adversarially, a seed a batch")
     parser.add_argument("--without", action="append", default=[], help="leave out kinds whose names begin so")
     parser.add_argument("--census", choices=("learn", "always"), default="learn", help="TENCACHE_CENSUS")
