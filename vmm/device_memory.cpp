@@ -290,7 +290,9 @@ bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
     if (state_.clock.now() - start > limit) return false;
     state_.settled.wait_for(lock, kLooksAgainAfter);
   }
-  heap_.set_capacity(heap_.capacity() > by ? heap_.capacity() - by : Bytes());
+  const Bytes withheld = std::min(by, heap_.capacity());
+  heap_.set_capacity(heap_.capacity() - withheld);
+  state_.withheld += withheld;
   return true;
 }
 

@@ -123,6 +123,8 @@ class Engine {
 
   // What nobody uses (engine_idle.cpp).
   bool give_back_idle(Lock& lock);
+  void raise_hbm_budget(Lock& lock);
+  [[nodiscard]] Bytes room_beside_budget() const;
   bool release_freed(bool all);
 
   bool release(ExtentIndex index);
@@ -175,6 +177,7 @@ class Engine {
   Nanoseconds looked_for_idle_;
   bool giving_back_ = false;
   std::uint64_t taken_before_ = 0;  // blocks, at the last look for what is idle
+  Bytes room_before_;               // beside a lowered budget, at that look
   Nanoseconds last_in_, last_out_;  // when a copy each way was last seen to end
   Nanoseconds looked_for_plenty_;
   Nanoseconds plenty_since_;      // all that lives is in HBM; 0: it is not

@@ -12,6 +12,7 @@ bool Engine::serve() {
   if (state_.lower_hbm_budget_to.count() > 0) {
     const Bytes budget = state_.lower_hbm_budget_to;
     state_.lower_hbm_budget_to = Bytes();
+    room_before_ = Bytes();
     lock.unlock();
     hbm_.set_budget(budget);
     lock.lock();

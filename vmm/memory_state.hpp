@@ -28,6 +28,7 @@ namespace tencache::vmm {
 
 struct Settings {
   Bytes hbm_budget;
+  Bytes hbm_reserve;  // stays the driver's when a lowered budget rises again
   Bytes host_budget;
   Bytes small_block;  // a power of two, the granularity or a multiple
   Bytes large_block;  // a power of two, >= small_block
@@ -210,6 +211,7 @@ struct MemoryState {
   std::uint32_t held = 0;                 // accesses held by the run-ahead limit
   Nanoseconds last_progress;              // when work of the program was last seen to end
   Bytes lower_hbm_budget_to;              // asked of the engine, whose pool it is; 0: nothing
+  Bytes withheld;                         // of what may be allocated, since the budget was lowered
   Bytes frozen;                           // of all groups that are
   std::uint32_t idle_look = 0;            // how often the engine has looked for what is idle
   bool give_idle_back = false;            // asked of the engine

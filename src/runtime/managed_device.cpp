@@ -78,6 +78,7 @@ Result<vmm::Settings> settings_of(const DeviceParts& parts, CUdevice device, Byt
   const Bytes usable = Bytes(free_bytes) > reserve ? Bytes(free_bytes) - reserve : Bytes();
   vmm::Settings settings;
   settings.hbm_budget = std::min(options.hbm.of(*total, usable), *total);
+  settings.hbm_reserve = reserve;
   settings.small_block =
       std::max(power_of_two_above(options.small_block_size.of(*total, *granularity)), *granularity);
   const Bytes largest = power_of_two_below(settings.hbm_budget / kLeastExtents);

@@ -62,6 +62,78 @@ TEST_F(IdleMemoryTest, WhatASteadyStepAsksForAgainStays) {
   EXPECT_EQ(machine.statistics.mapping_calls.load(), mapped);
 }
 
+// What a call that passes through takes of the device: all but `left` of it.
+class OthersMemory {
+ public:
+  OthersMemory(FakeDriver& fake, std::size_t size) : driver_(fake.driver()) {
+    CUmemAllocationProp where{};
+    where.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    where.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    EXPECT_EQ(driver_.cuMemCreate(&handle_, size, &where, 0), CUDA_SUCCESS);
+  }
+  void free() const { EXPECT_EQ(driver_.cuMemRelease(handle_), CUDA_SUCCESS); }
+
+ private:
+  const Driver& driver_;
+  CUmemGenericAllocationHandle handle_ = 0;
+};
+
+class LoweredBudgetTest : public IdleMemoryTest {
+ protected:
+  static constexpr std::size_t kAll = 4 * 16 * kPage;  // of the device; a quarter is the budget
+  void lower(std::uint64_t pages) {
+    std::atomic<bool> done{false};
+    std::thread program([&] {
+      EXPECT_TRUE(machine.memory->give_back_to_driver(Bytes(pages * kPage), 1000_ms));
+      done = true;
+    });
+    while (!done) machine.turns(1);
+    program.join();
+  }
+  void expect_budget(std::uint64_t pages) {
+    const auto figures = machine.memory->figures();
+    EXPECT_EQ(figures.hbm_budget, Bytes(pages * kPage));
+    EXPECT_EQ(figures.capacity, whole - Bytes((16 - pages) * kPage));
+  }
+  const Bytes whole = machine.memory->figures().capacity;
+};
+
+TEST_F(LoweredBudgetTest, ItRisesWhenWhatItWasLoweredForHasBeenFreeForTwoLooks) {
+  lower(6);
+  const OthersMemory others(machine.fake, kAll - 10 * kPage);
+  for (int i = 0; i < 3; ++i) a_look_later();
+  expect_budget(10);
+  others.free();
+  a_look_later();
+  expect_budget(10);
+  a_look_later();
+  expect_budget(16);
+}
+
+TEST_F(LoweredBudgetTest, ItRisesByNoMoreThanIsFree) {
+  lower(6);
+  const OthersMemory most(machine.fake, kAll - 13 * kPage);
+  for (int i = 0; i < 3; ++i) a_look_later();
+  expect_budget(13);
+  most.free();
+  for (int i = 0; i < 2; ++i) a_look_later();
+  expect_budget(16);
+}
+
+TEST_F(LoweredBudgetTest, WhatIsAskedForAgainBetweenTwoLooksIsLeft) {
+  lower(6);
+  for (int i = 0; i < 4; ++i) {
+    const OthersMemory others(machine.fake, kAll - 10 * kPage);
+    a_look_later();
+    others.free();
+  }
+  expect_budget(10);
+  a_look_later();  // free
+  lower(2);        // and asked for
+  a_look_later();
+  expect_budget(8);
+}
+
 TEST_F(IdleMemoryTest, WhoAsksGetsItBackAtOnce) {
   machine.turns(1);
   step();
