@@ -41,14 +41,40 @@ def run_becomes_the_program(tencache):
     assert tencache("run", "--", "/bin/echo", "--hbm", "-x").stdout == "--hbm -x\n"
 
 
+def refuses(tencache, code, said, *arguments, **environment):
+    """One line: why, that nothing was started, and what to do."""
+    done = tencache("run", *arguments, **environment)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"tencache: {said}\n"), done
+
+
 def run_fails_as_env_does(tencache):
-    with tempfile.NamedTemporaryFile(mode="w") as not_executable:
-        assert tencache("run", not_executable.name).returncode == 126
-    missing = tencache("run", "no-such-program")
-    assert missing.returncode == 127
-    assert missing.stderr == "tencache: cannot run no-such-program: No such file or directory\n", missing.stderr
-    assert tencache("run").returncode == 125
-    assert tencache("run", "--no-such-option", "/bin/true").returncode == 125
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "train.py")
+        script.write_text("#!/no/such/interpreter\n", encoding="utf-8")
+        executable = "make it executable with chmod +x, or run what reads it: tencache run -- python train.py"
+        refuses(tencache, 126, f"cannot run {script}: Permission denied; nothing was started; {executable}", script)
+        refuses(tencache, 126, f"cannot run {folder}: Permission denied; nothing was started; {executable}", folder)
+        script.chmod(0o755)
+        refuses(tencache, 127, f"cannot run {script}: No such file or directory; nothing was started; the file is there, "
+                "what its first line or its loader names is not: install that", script)
+    refuses(tencache, 127, "cannot run no-such-program: No such file or directory; nothing was started; "
+            "it is in no folder of PATH: give its whole path", "--", "no-such-program")
+    refuses(tencache, 127, "cannot run /no/such/program: No such file or directory; nothing was started; check its path",
+            "/no/such/program")
+
+
+def run_wants_a_program(tencache):
+    said = "run wants a program; nothing was started; try: tencache run -- python train.py"
+    for arguments in [(), ("--",), ("--hbm", "8GiB"), ("--detached", "--")]:
+        refuses(tencache, 125, said, *arguments)
+
+
+def run_knows_its_options(tencache):
+    listed = "nothing was started; `tencache run --help` lists them"
+    refuses(tencache, 125, f"run has no option --no-such-option; {listed}", "--no-such-option", "/bin/true")
+    refuses(tencache, 125, f"run has no option --hb=8GiB; {listed}", "--hb=8GiB", "/bin/true")
+    refuses(tencache, 125, f"run has no option -; {listed}", "-", "/bin/true")
+    refuses(tencache, 125, "--hbm wants a value; nothing was started; `tencache run --help` says which", "--hbm")
 
 
 def run_sets_the_preload(tencache):
@@ -79,11 +105,8 @@ def run_turns_options_into_variables(tencache):
 
 
 def run_refuses_a_wrong_value(tencache):
-    wrong = tencache("run", "--hbm", "8", "/bin/true")
-    assert wrong.returncode == 125
-    assert wrong.stderr == ("tencache: --hbm 8 is wrong: a size needs a unit, such as 8GiB or 512M; "
-                            "the program was not started\n"), wrong.stderr
-    assert tencache("run", "--hbm").returncode == 125
+    refuses(tencache, 125, "--hbm 8 is wrong: a size needs a unit, such as 8GiB or 512M; nothing was started",
+            "--hbm", "8", "/bin/true")
 
 
 def run_refuses_the_environment_only_when_strict(tencache):
@@ -99,7 +122,8 @@ def run_wants_a_library_it_can_preload(tencache):
     with tempfile.TemporaryDirectory() as folder:
         bare = Installation(folder)
         bare.library.unlink()
-        assert bare("run", "/bin/true").returncode == 125
+        refuses(bare, 125, "libtencache.so is not where this program looks for it, in ../lib/tencache; nothing was started; "
+                "install both together", "/bin/true")
 
 
 def options_page_is_the_table(tencache):
@@ -169,6 +193,8 @@ def wrong_use_is_said(tencache):
 TESTS = [
     run_becomes_the_program,
     run_fails_as_env_does,
+    run_wants_a_program,
+    run_knows_its_options,
     run_sets_the_preload,
     run_sets_the_preload_once,
     run_is_loaded_into_the_program,

@@ -62,7 +62,7 @@ void print_usage() {
 int set_option(const OptionRow& row, const std::string& text) {
   Options checked;
   if (const Status status = row.parse(text, &checked); !status.ok())
-    return refuse("{} {} is wrong: {}; the program was not started", flag_of(row), text, status.what());
+    return refuse("{} {} is wrong: {}; nothing was started", flag_of(row), text, status.what());
   setenv(row.name, text.c_str(), 1);
   return 0;
 }
@@ -73,10 +73,12 @@ int take_option(Arguments* rest) {
   *rest = rest->subspan(1);
   const std::size_t equals = argument.find('=');
   const OptionRow* row = row_of_flag(argument.substr(0, equals));
-  if (row == nullptr) return refuse("run has no option {}; `tencache run --help` lists them", argument);
+  if (row == nullptr)
+    return refuse("run has no option {}; nothing was started; `tencache run --help` lists them", argument);
   if (equals != std::string::npos) return set_option(*row, argument.substr(equals + 1));
   if (is_switch(*row)) return set_option(*row, "on");
-  if (rest->empty()) return refuse("{} wants a value", argument);
+  if (rest->empty())
+    return refuse("{} wants a value; nothing was started; `tencache run --help` says which", argument);
   const std::string text = rest->front();
   *rest = rest->subspan(1);
   return set_option(*row, text);
@@ -89,18 +91,38 @@ bool strict_refuses() {
   return on.ok() && *on && read_options(environ).refused;
 }
 
+// What to do about a program that could not be started.
+const char* advice(const char* program, int error) {
+  const bool is_path = std::strchr(program, '/') != nullptr;
+  if (error == ENOENT && !is_path) return "it is in no folder of PATH: give its whole path";
+  if (error == ENOENT && access(program, F_OK) == 0)
+    return "the file is there, what its first line or its loader names is not: install that";
+  if (error == ENOENT) return "check its path";
+  if (error == EACCES)
+    return "make it executable with chmod +x, or run what reads it: tencache run -- python train.py";
+  return "check that it is a program of this machine";
+}
+
 int become(Arguments program) {
-  execvp(program.front(), const_cast<char* const*>(program.data()));
+  const char* const name = program.front();
+  execvp(name, const_cast<char* const*>(program.data()));
   const int error = errno;
-  refuse("cannot run {}: {}", program.front(), std::strerror(error));
+  refuse("cannot run {}: {}; nothing was started; {}", name, std::strerror(error), advice(name, error));
   return error == ENOENT ? kNotFound : kCannotRun;
 }
 
 int preload_and_become(Arguments program) {
   const std::string library = find_library();
-  if (library.empty()) return refuse("libtencache.so is not beside this program; install both together");
+  if (library.empty()) {
+    return refuse(
+        "libtencache.so is not where this program looks for it, in ../lib/tencache; nothing was started; "
+        "install both "
+        "together");
+  }
   if (library.find_first_of(": ") != std::string::npos)
-    return refuse("{} has a blank or colon in its path, which LD_PRELOAD cannot hold; move it", library);
+    return refuse(
+        "{} has a blank or colon in its path, which LD_PRELOAD cannot hold; nothing was started; move it",
+        library);
   const char* existing = getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", with_library(existing == nullptr ? "" : existing, library).c_str(), 1);
   return become(program);
@@ -118,7 +140,8 @@ int run(Arguments arguments) {
     if (const int status = take_option(&rest); status != 0) return status;
   }
   if (!rest.empty() && std::strcmp(rest.front(), "--") == 0) rest = rest.subspan(1);
-  if (rest.empty()) return refuse("run wants a program; try: tencache run -- python train.py");
+  if (rest.empty())
+    return refuse("run wants a program; nothing was started; try: tencache run -- python train.py");
   if (strict_refuses()) return kOurFailure;
   return preload_and_become(rest);
 }
