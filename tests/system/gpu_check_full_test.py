@@ -6,6 +6,7 @@ Usage: gpu_check_full_test.py PACK_PY BUILD SOFTGPU_FOLDER
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,9 @@ import tempfile
 import tap
 
 PACK, BUILD, SOFTGPU = sys.argv[1:4]
+NEWEST_GLIBC = (2, 35)
+THERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "libcuda.so.1",
+         "libcudart.so.13"}  # the C library, the driver, and what the pack carries
 WANTED = {  # the rows, by section, that must be there and be the same
     "found": 5,
     "doors": 1,
@@ -40,6 +44,32 @@ def on_softgpu(pack):
     yield "what is not installed is said", absent == ["PyTorch", "JAX"], str(frameworks)
 
 
+def elf_files(pack):
+    return [path for path in sorted(pack.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+
+
+def dynamic(option, path, pattern):
+    shown = subprocess.run(["readelf", option, "--wide", path], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(pattern, shown))
+
+
+def on_an_older_machine(pack):
+    """Ubuntu 22.04 with the driver and Python alone."""
+    for path in elf_files(pack):
+        name = str(path.relative_to(pack))
+        versions = dynamic("--version-info", path, r"Name: GLIBC_([\d.]+)")
+        newest = max(tuple(map(int, version.split("."))) for version in versions)
+        yield f"{name} loads with an older C library", newest <= NEWEST_GLIBC, f"asks for {newest}"
+        foreign = dynamic("--dynamic", path, r"\(NEEDED\).*\[(.*)\]") - THERE
+        yield f"{name} needs what is there", not foreign, str(foreign)
+
+
+def with_a_bare_environment(pack):
+    done = subprocess.run(["/usr/bin/env", "-i", "PATH=/usr/bin:/bin", pack / "run", "--short", "--only", "examples", "--softgpu",
+                           SOFTGPU], capture_output=True, text=True, check=False)
+    yield "it runs with nothing set", done.returncode == 0 and ", 0 differences" in done.stdout, done.stdout + done.stderr
+
+
 def a_difference(pack):
     """An example that prints its own environment prints another one under tencache."""
     (pack / "bin" / "mlp").write_text("#!/bin/sh\necho ${LD_PRELOAD}\necho peak live bytes 1000000\n", encoding="utf-8")
@@ -59,7 +89,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pack = pathlib.Path(folder, "pack")
         subprocess.run([sys.executable, PACK, BUILD, pack], check=True, stdout=subprocess.DEVNULL)
-        cases = [*on_softgpu(pack), *without_a_gpu(pack), *a_difference(pack)]
+        cases = [*on_an_older_machine(pack), *on_softgpu(pack), *with_a_bare_environment(pack), *without_a_gpu(pack),
+                 *a_difference(pack)]
     print(f"1..{len(cases)}")
     for number, (name, good, said) in enumerate(cases, 1):
         tap.report(number, name, good, said)
