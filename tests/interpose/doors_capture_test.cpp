@@ -12,7 +12,6 @@ using doors_test::calls;
 using doors_test::kArena;
 using doors_test::kStream;
 using doors_test::the_runtime;
-using tencache::runtime::AccessKind;
 using Doors = doors_test::DoorsTest;
 
 CUstream capturing = nullptr;
