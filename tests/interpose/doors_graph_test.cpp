@@ -120,7 +120,7 @@ CUgraphExec instantiate(Graph& graph, unsigned long long flags = 0) {
 // What a launch of it is told as.
 doors_test::Seen launched(CUgraphExec exec) {
   EXPECT_EQ(DOOR(cuGraphLaunch)(exec, kStream), CUDA_SUCCESS);
-  const doors_test::Seen seen = the_runtime().seen.back();
+  doors_test::Seen seen = the_runtime().seen.back();
   EXPECT_EQ(seen.access.kind, AccessKind::kGraph);
   EXPECT_EQ(seen.access.stream.handle, kStream);
   EXPECT_FALSE(seen.access.recorded);
