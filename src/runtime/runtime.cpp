@@ -80,6 +80,8 @@ ManagedDevice* RuntimeImpl::open_current(CUcontext context) noexcept {
     auto opened =
         open_device({&driver_, &clock_, &statistics_, &options_, {base, Bytes(slice())}}, device, primary);
     if (opened.ok()) {
+      const auto is_managed = [](const Slot& other) { return other.managed.load() != nullptr; };
+      if (std::any_of(slots_.begin(), slots_.end(), is_managed)) several_managed_.store(true);
       slot.managed.store(opened->release(), std::memory_order_release);
       arena_size_.store(slice() * static_cast<unsigned>(device_count_), std::memory_order_release);
       return slot.managed.load();
@@ -124,9 +126,20 @@ ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
   return slots_[(address - whole.base) >> slice_shift_].managed.load(std::memory_order_acquire);
 }
 
+// Kernels run on the current context's device and reach its memory alone: another device's addresses among
+// theirs are numbers to them. Where one device alone is managed, its addresses say as much without a
+// question.
+ManagedDevice* RuntimeImpl::device_of_work(std::span<const CUdeviceptr> pointers) noexcept {
+  if (pointers.empty()) return current_device(false);
+  if (several_managed_.load(std::memory_order_relaxed))
+    if (ManagedDevice* device = current_device(false)) return device;
+  return device_at(pointers.front());
+}
+
 // By what it touches; an access without addresses belongs to the current context.
 ManagedDevice* RuntimeImpl::device_of(const Access& access) noexcept {
   if (arena().size == 0) return nullptr;
+  if (!access.pointers.empty() && !access.recorded) return device_of_work(access.pointers);
   if (!access.pointers.empty()) return device_at(access.pointers.front());
   if (access.destination.size.count() > 0) return device_at(access.destination.base);
   if (access.source.size.count() > 0) return device_at(access.source.base);
@@ -233,7 +246,7 @@ void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) no
 
 Passage RuntimeImpl::enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept {
   if (arena().size == 0) return {nullptr};
-  ManagedDevice* device = pointers.empty() ? current_device(false) : device_at(pointers.front());
+  ManagedDevice* device = device_of_work(pointers);
   const bool entered = device != nullptr && device->memory->enter_fast(stream.handle, pointers);
   return {entered ? device->memory.get() : nullptr};
 }

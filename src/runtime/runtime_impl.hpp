@@ -73,6 +73,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* open_current(CUcontext context) noexcept;
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;
+  ManagedDevice* device_of_work(std::span<const CUdeviceptr> pointers) noexcept;
   [[nodiscard]] std::uint64_t slice() const noexcept { return std::uint64_t{1} << slice_shift_; }
   bool reserve_arena();
   void give_arena_back();
@@ -110,6 +111,7 @@ class RuntimeImpl final : public Runtime {
   vmm::ReservedRange arena_range_;
   unsigned slice_shift_ = 0;  // the arena in powers of two, one for each device; 0: there is none
   std::atomic<bool> passive_{false};
+  std::atomic<bool> several_managed_{false};  // more than one device has been opened
 };
 
 // Names the calling thread, for its per-thread default stream.
