@@ -10,6 +10,8 @@ import hooks
 HAND_WRITTEN = ("cuInit", "cuGetProcAddress", "cuGetProcAddress_v2", "cuDriverGetVersion", "cuDeviceGetCount",
                 "cuGetExportTable")
 
+OLDER_VERSION = 11020
+
 SOURCE = """\
 // Generated from interpose/cuda.hooks: do not edit.
 #include "tests/interpose/stub_driver.hpp"
@@ -90,3 +92,10 @@ def emit_door_calls(entries, signatures):
             rows.append(f'      {{"{entry.symbol}", Handled::{handled}, Kind::{kind}, {opaque}, {per_thread}, '
                         f"{has_stream}, {_call(entry, signatures[entry.symbol])}}},")
     return CALLS % {"rows": "\n".join(rows)}
+
+
+def emit_older_driver_map(entries, signatures, versions):
+    """Exports what a driver of CUDA 11.2 had: no later form, and nothing that came later."""
+    del entries, signatures
+    kept = sorted(symbol for symbol, (_, version, _) in versions.items() if version <= OLDER_VERSION)
+    return "{ global: stub_*; " + " ".join(f"{symbol};" for symbol in kept) + " local: *; };\n"

@@ -26,6 +26,7 @@ OUTPUTS = {
     "softgpu-header": emit_softgpu.emit_header,
     "softgpu-source": None,
     "stub-source": None,
+    "older-driver-map": None,
     "door-calls": emit_stub.emit_door_calls,
 }
 
@@ -57,6 +58,8 @@ def make(arguments):
         return emit_softgpu.emit_source(entries, prototypes, implemented, known_since, arguments.header)
     if arguments.output == "stub-source":
         return emit_stub.emit_source(entries, prototypes, versions.read(arguments.include, entries))
+    if arguments.output == "older-driver-map":
+        return emit_stub.emit_older_driver_map(entries, prototypes, versions.read(arguments.include, entries))
     return OUTPUTS[arguments.output](entries, prototypes)
 
 

@@ -69,6 +69,12 @@ def no_symbol_needs_a_newer_glibc():
     return max(needed.values()) <= NEWEST_GLIBC
 
 
+def a_process_without_cuda_does_not_notice_it():
+    done = subprocess.run(["/bin/true"], env={"LD_PRELOAD": LIBRARY, "LD_BIND_NOW": "1"}, capture_output=True, text=True,
+                          check=False)
+    return (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 TESTS = [
     it_needs_the_c_library_alone,
     its_soname_is_the_drivers,
@@ -76,6 +82,7 @@ TESTS = [
     it_exports_exactly_the_table_and_the_look_ups,
     no_symbol_is_unique_in_the_process,
     no_symbol_needs_a_newer_glibc,
+    a_process_without_cuda_does_not_notice_it,
 ]
 
 print(f"1..{len(TESTS)}")

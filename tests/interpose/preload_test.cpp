@@ -125,6 +125,30 @@ TEST(LookUp, NextAndDefaultSeeTheirOwnCaller) {
   EXPECT_NE(dlsym(RTLD_NEXT, "malloc"), nullptr);
 }
 
+// A hook on dlopen would be the caller, and $ORIGIN its folder: a copy elsewhere finds nothing in ours.
+TEST(LookUp, ALibraryThatOpensItsSiblingByItsOwnFolderFindsIt) {
+  void* const handle = dlopen(std::getenv("ORIGIN_LIBRARY"), RTLD_NOW);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  auto* const open = under_preload::look_up<void* (*)(const char*)>(handle, "origin_open");
+  void* const sibling = open("liborigin_sibling.so");
+  ASSERT_NE(sibling, nullptr) << dlerror();
+  EXPECT_EQ(under_preload::file_of(dlsym(sibling, "cudnnFoo")), "liborigin_sibling.so");
+  EXPECT_EQ(dlopen("liborigin_sibling.so", RTLD_NOW | RTLD_NOLOAD), sibling);
+}
+
+// Nothing of the driver's code is written to, nor could be.
+TEST(LookUp, NoCodeIsWritable) {
+  EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+  std::ifstream maps("/proc/self/maps");
+  unsigned executable = 0;
+  for (std::string line; std::getline(maps, line);) {
+    const std::string access = line.substr(line.find(' ') + 1, 4);
+    EXPECT_FALSE(access[1] == 'w' && access[2] == 'x') << line;
+    if (access[2] == 'x') ++executable;
+  }
+  EXPECT_GT(executable, 2u);
+}
+
 TEST(LookUp, ALibraryThatBindsDeeplyGetsOursFromTheOpenedDriver) {
   void* const handle = dlopen(std::getenv("DEEP_LIBRARY"), RTLD_NOW | RTLD_DEEPBIND);
   ASSERT_NE(handle, nullptr) << dlerror();

@@ -1,5 +1,6 @@
 #include "tests/interpose/stub_driver.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -13,6 +14,11 @@ namespace stub {
 namespace {
 
 constexpr unsigned kMostRequests = 32768;
+#ifdef STUB_NEWEST_VERSION
+constexpr int kNewest = STUB_NEWEST_VERSION;
+#else
+constexpr int kNewest = 13000;
+#endif
 
 std::array<std::atomic<unsigned>, kFormCount> calls{};
 std::atomic<unsigned> all_calls{0};
@@ -35,7 +41,8 @@ CUresult called_by_name(std::string_view symbol) { return called(index_of(symbol
 const Form* choose(std::string_view base, int version, bool per_thread) {
   const Form* best = nullptr;
   for (const Form& form : kForms) {
-    if (form.base != base || form.per_thread_default_stream != per_thread || form.version > version) continue;
+    if (form.base != base || form.per_thread_default_stream != per_thread) continue;
+    if (form.version > std::min(version, kNewest)) continue;
     if (best == nullptr || form.version > best->version) best = &form;
   }
   return best == nullptr && per_thread ? choose(base, version, false) : best;
@@ -72,7 +79,7 @@ STUB_EXPORT CUresult cuInit(unsigned) {
 }
 
 STUB_EXPORT CUresult cuDriverGetVersion(int* version) {
-  *version = 13000;
+  *version = stub::kNewest;
   return stub::called_by_name("cuDriverGetVersion");
 }
 
