@@ -222,6 +222,36 @@ TEST(RowsTest, AsManyAsTheRoomOfBothSidesAllows) {
   EXPECT_EQ(rows.span(rows.source_pitch), Bytes(710));
 }
 
+// Whatever the driver refuses us, and when: what was freed is free again, to be had whole, and bytes are
+// right or the program is told.
+TEST_P(RuntimeTest, AfterAFailedCallOfOursNothingStaysCharged) {
+  allocate(kPage);  // opens the device
+  std::size_t before = 0;
+  ASSERT_TRUE(runtime->memory_info(&before, nullptr));
+  for (const char* const name :
+       {"cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuEventCreate", "cuEventRecord", "cuMemcpyHtoDAsync_v2",
+        "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2"}) {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<CUdeviceptr> memory;
+      for (int i = 0; i < 3; ++i) {
+        if (i == round) fake.fail_next(name, CUDA_ERROR_OUT_OF_MEMORY);
+        memory.push_back(allocate(kHbm / 2));
+        std::vector<unsigned char> written(kHbm / 2, static_cast<unsigned char>(round * 3 + i + 1));
+        std::vector<unsigned char> read(kHbm / 2);
+        const bool told = copy(memory.back(), written, true) != CUDA_SUCCESS ||
+                          copy(memory.back(), read, false) != CUDA_SUCCESS;
+        fake.run_everything();
+        EXPECT_TRUE(told || read == written) << name << " in round " << round;
+      }
+      std::erase(memory, 0);  // refused
+      for (const CUdeviceptr each : memory) EXPECT_EQ(free(each), CUDA_SUCCESS) << name;
+      std::size_t after = 0;
+      ASSERT_TRUE(runtime->memory_info(&after, nullptr));
+      EXPECT_EQ(after, before) << name << " in round " << round;
+    }
+  }
+}
+
 TEST_P(RuntimeTest, ACopyOnFreedMemoryIsRefused) {
   const CUdeviceptr a = allocate(8 * kPage);
   std::vector<unsigned char> host(kPage);
