@@ -126,16 +126,6 @@ ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
   return slots_[(address - whole.base) >> slice_shift_].managed.load(std::memory_order_acquire);
 }
 
-// Kernels run on the current context's device and reach its memory alone: another device's addresses among
-// theirs are numbers to them. Where one device alone is managed, its addresses say as much without a
-// question.
-ManagedDevice* RuntimeImpl::device_of_work(std::span<const CUdeviceptr> pointers) noexcept {
-  if (pointers.empty()) return current_device(false);
-  if (several_managed_.load(std::memory_order_relaxed))
-    if (ManagedDevice* device = current_device(false)) return device;
-  return device_at(pointers.front());
-}
-
 // By what it touches; an access without addresses belongs to the current context.
 ManagedDevice* RuntimeImpl::device_of(const Access& access) noexcept {
   if (arena().size == 0) return nullptr;
@@ -221,6 +211,10 @@ runtime::Admission RuntimeImpl::before(const Access& access) noexcept {
       return {false, CUDA_ERROR_INVALID_VALUE, 0};
     }
   }
+  if (!freeze_others(*device, access)) {
+    log::warn("out of memory: a graph touches more of another device than can stay in its HBM");
+    return {false, CUDA_ERROR_OUT_OF_MEMORY, 0};
+  }
   const Result<vmm::InFlight*> admitted = device->memory->admit(ask_of(access, arena()));
   if (admitted.ok() && (*admitted)->from_host && !is_forwarded_from_host(access)) {
     count(statistics_.split_copies);
@@ -247,7 +241,8 @@ void RuntimeImpl::after(const Access& access, std::uint64_t ticket, CUresult) no
 Passage RuntimeImpl::enter_light(Stream stream, std::span<const CUdeviceptr> pointers) noexcept {
   if (arena().size == 0) return {nullptr};
   ManagedDevice* device = device_of_work(pointers);
-  const bool entered = device != nullptr && device->memory->enter_fast(stream.handle, pointers);
+  const bool entered = device != nullptr && !names_others(*device, pointers) &&
+                       device->memory->enter_fast(stream.handle, pointers);
   return {entered ? device->memory.get() : nullptr};
 }
 

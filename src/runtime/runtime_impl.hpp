@@ -74,6 +74,8 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;
   ManagedDevice* device_of_work(std::span<const CUdeviceptr> pointers) noexcept;
+  bool names_others(const ManagedDevice& device, std::span<const CUdeviceptr> pointers) noexcept;
+  bool freeze_others(const ManagedDevice& device, const Access& access) noexcept;
   [[nodiscard]] std::uint64_t slice() const noexcept { return std::uint64_t{1} << slice_shift_; }
   bool reserve_arena();
   void give_arena_back();

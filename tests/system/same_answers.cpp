@@ -238,6 +238,7 @@ constexpr Scenario kScenarios[] = {
     {"reset", reset},
     {"from_threads", from_threads},
     {"devices", devices},
+    {"a_graph_on_two_devices", a_graph_on_two_devices},
     {"kernels_on_two_devices", kernels_on_two_devices},
     {"room", room},
     {"mappings", mappings},

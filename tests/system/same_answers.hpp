@@ -28,6 +28,7 @@ inline void use(CUdeviceptr address, std::size_t bytes, unsigned char value) {
   say("read", result, read);
 }
 
+void a_graph_on_two_devices();
 void kernels_on_two_devices();
 void pool_counters();
 void pool_kinds();

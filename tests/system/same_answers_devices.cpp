@@ -35,6 +35,7 @@ DONE:
 }
 )";
 constexpr unsigned kWords = kBytes / sizeof(unsigned);
+constexpr unsigned kAdded = 256;  // to the last of them
 
 struct Device {
   CUcontext context = nullptr;
@@ -56,10 +57,10 @@ struct Device {
     say("current", cuCtxSetCurrent(context));
     for (std::size_t i = 0; i < memory.size(); ++i) {
       CUdeviceptr there = other.memory[i];
-      unsigned count = kWords;
-      std::array<void*, 3> parameters{&there, &memory[i], &count};
-      say("launch",
-          cuLaunchKernel(kernel, kWords / 256, 1, 1, 256, 1, 1, 0, nullptr, parameters.data(), nullptr));
+      CUdeviceptr here = memory[i] + kBytes - kAdded * sizeof(unsigned);
+      unsigned count = kAdded;
+      std::array<void*, 3> parameters{&there, &here, &count};
+      say("launch", cuLaunchKernel(kernel, 1, 1, 1, kAdded, 1, 1, 0, nullptr, parameters.data(), nullptr));
     }
   }
   void read() const {
@@ -72,6 +73,17 @@ struct Device {
   }
 };
 
+void add_fill(CUgraph graph, CUdeviceptr address, unsigned value, CUcontext context) {
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  fill.dst = address;
+  fill.elementSize = sizeof(value);
+  fill.value = value;
+  fill.width = kWords;
+  fill.height = 1;
+  CUgraphNode node = nullptr;
+  say("node", cuGraphAddMemsetNode(&node, graph, nullptr, 0, &fill, context));
+}
+
 }  // namespace
 
 void kernels_on_two_devices() {
@@ -81,6 +93,31 @@ void kernels_on_two_devices() {
   for (int round = 0; round < 3; ++round) {
     devices[0].add_one(devices[1]);
     devices[1].add_one(devices[0]);
+  }
+  for (const Device& device : devices) device.read();
+}
+
+// One graph, launched on the first device, with nodes on both; in between each device uses all it has.
+void a_graph_on_two_devices() {
+  std::array<Device, 2> devices;
+  devices[0].open(0);
+  devices[1].open(1);
+  for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    say("graph", cuGraphCreate(&graph, 0));
+    for (const std::size_t which : {first, 1 - first})
+      add_fill(graph, devices[which].memory[first], 20, devices[which].context);
+    say("current", cuCtxSetCurrent(devices[0].context));
+    say("instantiate", cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t which : {1, 0}) {
+        devices[which].add_one(devices[1 - which]);
+        say("synchronize", cuCtxSynchronize());
+      }
+      say("launch", cuGraphLaunch(exec, nullptr));
+      say("synchronize", cuCtxSynchronize());
+    }
   }
   for (const Device& device : devices) device.read();
 }

@@ -10,7 +10,8 @@ import tap
 from side_by_side import DETACHED, Programs
 
 SCENARIOS = ("pool_counters", "pool_kinds", "frees_across", "second_context", "streams_of_another_context", "reset",
-             "from_threads", "devices", "kernels_on_two_devices", "room", "mappings", "sizes", "values")
+             "from_threads", "devices", "kernels_on_two_devices", "a_graph_on_two_devices",
+             "room", "mappings", "sizes", "values")
 NEARLY_ALL = {"TENCACHE_HBM": "52MiB"}  # of the device's memory, so that the driver runs out of it
 CASES = [(scenario, mode, device)
          for scenario in SCENARIOS for mode in ("mapped", "detached") for device in ({},)]
