@@ -63,26 +63,26 @@ class Workshop:
 
 
 def programs_until_found(compare, settings, seed, programs, batch):
-    """How many programs it took, 0 if none of them found it."""
+    """How many programs it took, 0 if none of them found it, and how it showed."""
     for number, first in enumerate(range(seed, seed + programs, batch)):
-        if compare(settings[number % len(settings)], first, batch):
-            return first - seed + batch
-    return 0
+        if how := compare(settings[number % len(settings)], first, batch):
+            return first - seed + batch, how
+    return 0, ""
 
 
 def hunt(build, compare_with, settings, seed, programs, batch, only):
-    """`compare_with(library)` gives a comparison of a batch in a setting: true when something differs."""
+    """`compare_with(library)` gives a comparison of a batch in a setting: how it is not as it should be, or an empty text."""
     mutants = [mutant for mutant in read_table() if not only or any(text in mutant["name"] for text in only)]
-    if programs_until_found(compare_with(build / LIBRARY), settings, seed, min(programs, CONTROL), batch):
+    if programs_until_found(compare_with(build / LIBRARY), settings, seed, min(programs, CONTROL), batch)[0]:
         sys.exit("mutants: the library as it is differs already: see torture without --mutants")
     found = 0
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(build, folder)
         for mutant in mutants:
             start = time.monotonic()
-            took = programs_until_found(compare_with(workshop.make(mutant)), settings, seed, programs, batch)
+            took, how = programs_until_found(compare_with(workshop.make(mutant)), settings, seed, programs, batch)
             found += took > 0
-            verdict = f"found within {took} programs" if took else f"NOT FOUND in {programs} programs"
+            verdict = f"found within {took} programs, {how}" if took else f"NOT FOUND in {programs} programs"
             print(f"{mutant['name']}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
     print(f"{found} of {len(mutants)} mutants found")
     return 0 if found == len(mutants) else 1

@@ -93,11 +93,12 @@ class Runner:
                 rest.append(line)
         return "".join(rest)
 
-    def agrees(self, setting, seed, programs, expected):
-        """Whether the output is the expected one. The run ends at the first line that is not."""
+    def verdict(self, setting, seed, programs, expected):
+        """How the output is not the expected one, empty if it is. The run ends at the first line that is not."""
         done = subprocess.Popen(self.command(seed, programs, ()), env=self.environment(setting), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        watchdog = threading.Timer(self.time_limit(setting, programs), done.kill)
+        late = threading.Event()
+        watchdog = threading.Timer(self.time_limit(setting, programs), lambda: (late.set(), done.kill()))
         watchdog.start()
         lines = iter(expected.splitlines(keepends=True))
         same = all(next(lines, None) == line for line in done.stdout)
@@ -106,7 +107,9 @@ class Runner:
         done.stdout.close()
         status = done.wait()
         watchdog.cancel()
-        return same and list(lines) == [f"exit {status}\n"]
+        if same and list(lines) == [f"exit {status}\n"]:
+            return ""
+        return "it did not end" if same and late.is_set() else "it differed"
 
     def operations(self, seed):
         listing = subprocess.run([*self.command(seed, 1, ()), "--list"], env=self.environment(None), capture_output=True,
@@ -255,7 +258,7 @@ def hunt_mutants(arguments, runner):
         def compare(setting, seed, programs):
             if seed not in expected:
                 expected[seed] = runner.run(None, seed, programs)[0]
-            return not runner.agrees(setting, seed, programs, expected[seed])
+            return runner.verdict(setting, seed, programs, expected[seed])
 
         return compare
 
