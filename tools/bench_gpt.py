@@ -18,7 +18,7 @@ import time
 GPT = ("--layers", "4", "--width", "128", "--batch", "4", "--sequence", "64")
 LANE_RATE = 5e8
 LINK_RATE, DUPLEX = 4.5e6, 0.8
-BLOCK = "256KiB"
+BLOCK = "64KiB"
 STEADY_FROM = 4  # the first step that counts
 
 

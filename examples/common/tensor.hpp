@@ -2,6 +2,7 @@
 // Failure rule: a refused cudaMalloc ends the program with code 2 and a line.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ class Tensor {
     return *this;
   }
   ~Tensor();
+
+  // Frees them before their scope ends.
+  friend void release(std::same_as<Tensor> auto&... tensors) { ((void)Tensor(std::move(tensors)), ...); }
 
   [[nodiscard]] float* data() const { return data_; }
   [[nodiscard]] std::size_t count() const { return count_; }

@@ -28,15 +28,23 @@ Tensor Model::layer_forward(Layer& layer, Tensor input) {
   return out;
 }
 
+// What has served is freed at once, so that the way back needs ever less memory.
 Tensor Model::layer_backward(Layer& layer, LayerActivations kept, Tensor d_out) {
-  const Tensor d_activated = linear_backward(layer.down, kept.activated, d_out);
-  const Tensor d_up(kept.up.count());
+  Tensor d_activated = linear_backward(layer.down, kept.activated, d_out);
+  release(kept.activated);
+  Tensor d_up(kept.up.count());
   gelu_backward(d_up.data(), d_activated.data(), kept.up.data(), count_of(kept.up), streams_.main());
-  const Tensor d_mlp = linear_backward(layer.up, kept.mlp_norm.out, d_up);
+  release(d_activated, kept.up);
+  Tensor d_mlp = linear_backward(layer.up, kept.mlp_norm.out, d_up);
+  release(d_up, kept.mlp_norm.out);
   const Tensor d_middle = norm_backward(layer.mlp_norm, kept.mlp_norm, kept.middle, d_mlp, d_out);
-  const Tensor d_attended = linear_backward(layer.projection, kept.attended, d_middle);
-  const Tensor d_qkv = attention_backward(kept, d_attended);
+  release(d_mlp, d_out, kept.middle);
+  Tensor d_attended = linear_backward(layer.projection, kept.attended, d_middle);
+  release(kept.attended);
+  Tensor d_qkv = attention_backward(kept, d_attended);
+  release(d_attended, kept.probabilities, kept.qkv);
   const Tensor d_attention = linear_backward(layer.qkv, kept.attention_norm.out, d_qkv);
+  release(d_qkv, kept.attention_norm.out);
   return norm_backward(layer.attention_norm, kept.attention_norm, kept.input, d_attention, d_middle);
 }
 
