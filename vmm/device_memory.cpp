@@ -282,17 +282,19 @@ void DeviceMemory::release_markers() {
 bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
   const Nanoseconds start = state_.clock.now();
   std::unique_lock<std::mutex> lock(state_.mutex);
-  const Bytes budget = hbm_->budget();
+  const Bytes asked = state_.lower_hbm_budget_to;  // by somebody before, and not done yet
+  const Bytes budget = asked.count() > 0 ? asked : hbm_->budget();
   if (budget <= by) return false;
   state_.lower_hbm_budget_to = budget - by;
+  const Bytes withheld =
+      std::min(by, heap_.capacity());  // also where it takes too long: the budget is lowered
+  heap_.set_capacity(heap_.capacity() - withheld);
+  state_.withheld += withheld;
   state_.wake_engine();
   while (!state_.passive && hbm_->created() > budget - by) {
     if (state_.clock.now() - start > limit) return false;
     state_.settled.wait_for(lock, kLooksAgainAfter);
   }
-  const Bytes withheld = std::min(by, heap_.capacity());
-  heap_.set_capacity(heap_.capacity() - withheld);
-  state_.withheld += withheld;
   return true;
 }
 

@@ -98,6 +98,16 @@ class LoweredBudgetTest : public IdleMemoryTest {
   const Bytes whole = machine.memory->figures().capacity;
 };
 
+// The blocks are in use and do not go back in time. The budget is lowered, so less may be promised.
+TEST_F(LoweredBudgetTest, WhatComesTooLateIsWithheldAllTheSame) {
+  machine.turns(1);
+  step();
+  EXPECT_FALSE(machine.memory->give_back_to_driver(Bytes(12 * kPage), 0_ns));
+  EXPECT_FALSE(machine.memory->give_back_to_driver(Bytes(2 * kPage), 0_ns));
+  machine.turns(8);
+  expect_budget(2);
+}
+
 TEST_F(LoweredBudgetTest, ItRisesWhenWhatItWasLoweredForHasBeenFreeForTwoLooks) {
   lower(6);
   const OthersMemory others(machine.fake, kAll - 10 * kPage);
