@@ -44,7 +44,7 @@ class Recorder {
       : history_(history),
         size_of_(size_of),
         touches_(touches),
-        known_writes_(history, begin, length),
+        known_writes_(history, begin, touches == Touches::kWrite ? length : 0),  // a bound takes no guess
         created_before_(history[begin - 1].created),
         persistent_before_(history[begin - 1 - std::min(begin - 1, length)].created) {
     step_.begin = begin;
@@ -62,8 +62,8 @@ class Recorder {
     kernel.enqueued_at = enqueued_;
     for (std::uint32_t slot = 0; slot < access.touches; ++slot) {
       const RecordedTouch& touch = history_.touch(access.first + slot);
-      const bool guessed = touch.writes == Writes::kUnknown && touches_ == Touches::kWrite;
-      if (!add_use(kernel, touch, guessed ? known_writes_.of(access, slot) : touch.writes)) return false;
+      const Writes writes = touch.writes == Writes::kUnknown ? known_writes_.of(access, slot) : touch.writes;
+      if (!add_use(kernel, touch, writes)) return false;
     }
     step_.trace.kernels.push_back(std::move(kernel));
     step_.tokens.push_back(access.token);

@@ -109,9 +109,11 @@ LINK_BUFFERS, LINK_MIB = 16, 16
 def link_share(bench, direction):
     """Bytes moved that way over what the link, busy both ways, could have moved in the time. Half of the buffers
     fit. What many rounds add to few: the start is in both."""
+    rate = f"{LINK_RATE / 1e6:.0f}MB/s"
+
     def moved_and_time(rounds):
         out = bench.run(bench.case("link"), LINK_BUFFERS, LINK_MIB, rounds, preload=True, SOFTGPU_STATS="1",
-                        SOFTGPU_HBM="1GiB", SOFTGPU_H2D="500MB/s", SOFTGPU_D2H="500MB/s", SOFTGPU_DUPLEX="80%",
+                        SOFTGPU_HBM="1GiB", SOFTGPU_H2D=rate, SOFTGPU_D2H=rate, SOFTGPU_DUPLEX=f"{DUPLEX:.0%}",
                         TENCACHE_HBM=f"{LINK_BUFFERS * LINK_MIB // 2}MiB", TENCACHE_BLOCK_SIZE=f"{LINK_MIB}MiB")
         moved = re.search(rf"softgpu: (\d+) bytes copied {direction}", out)
         elapsed = re.search(r"link.elapsed\t([\d.e+]+)", out)

@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "src/base/log.hpp"
-#include "src/driver/inside.hpp"
 #include "src/driver/sticky.hpp"
 
 namespace tencache::vmm {
@@ -286,8 +285,8 @@ bool DeviceMemory::give_back_to_driver(Bytes by, Nanoseconds limit) {
   const Bytes budget = asked.count() > 0 ? asked : hbm_->budget();
   if (budget <= by) return false;
   state_.lower_hbm_budget_to = budget - by;
-  const Bytes withheld =
-      std::min(by, heap_.capacity());  // also where it takes too long: the budget is lowered
+  // Also where it takes too long: the budget is lowered.
+  const Bytes withheld = std::min(by, heap_.capacity());
   heap_.set_capacity(heap_.capacity() - withheld);
   state_.withheld += withheld;
   state_.wake_engine();

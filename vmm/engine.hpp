@@ -168,7 +168,7 @@ class Engine {
   std::vector<GroupIndex> in_census_;
   std::vector<Move> moves_;
   std::vector<Change> changes_;
-  double unchanged_share_ = 0.25;  // of the latest comparisons
+  double unchanged_share_ = 0.25;  // of the latest comparisons; at first as if they paid
   unsigned not_printed_ = 0;
   Background background_;
   std::uint64_t last_move_ = 0;

@@ -41,12 +41,12 @@ bool Engine::start_compare(Lock& lock, ExtentIndex index, MoveKind kind) {
 
 // Written to: it stays, and is copied the next time.
 void Engine::retire_compare(Extent& extent, const Move& move, const Fingerprint& print, bool ok) {
+  const bool same = ok && print == extent.host_print;
   if (ok) {
-    const bool same = print == extent.host_print;
     unchanged_share_ += ((same ? 1.0 : 0.0) - unchanged_share_) * kWeight;
     state_.advisor.examined(move.extent, same ? Finding::kUnchanged : Finding::kWritten);
   }
-  if (!ok || print != extent.host_print) {
+  if (!same) {
     extent.compares_failed = std::min<std::uint8_t>(extent.compares_failed + 1, kMostCompares);
     extent.copies_until_compare = static_cast<std::uint8_t>((1u << extent.compares_failed) - 1);
     return state_.apply(extent, ExtentEvent::kFail);

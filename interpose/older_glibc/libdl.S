@@ -1,10 +1,5 @@
 // As libpthread.S: what was in libdl.so.2.
-  .macro moved name, version
-  .globl older_\name
-  .type older_\name, @function
-  .symver older_\name, \name@@GLIBC_\version
-older_\name:
-  .endm
+#include "moved.inc"
 
   .text
   moved dladdr, 2.2.5

@@ -1,11 +1,6 @@
 // What glibc 2.34 took into libc from libpthread.so.0, under the versions it has had since before 2.28. The preload is
 // linked against this, so that it asks for those versions, which all later releases still answer. Never loaded.
-  .macro moved name, version
-  .globl older_\name
-  .type older_\name, @function
-  .symver older_\name, \name@@GLIBC_\version
-older_\name:
-  .endm
+#include "moved.inc"
 
   .text
   moved __pthread_key_create, 2.2.5

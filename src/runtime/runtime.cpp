@@ -126,7 +126,8 @@ ManagedDevice* RuntimeImpl::device_at(CUdeviceptr address) noexcept {
   return slots_[(address - whole.base) >> slice_shift_].managed.load(std::memory_order_acquire);
 }
 
-// By what it touches; an access without addresses belongs to the current context.
+// Kernels by where they run; a copy, or what is only recorded, by what it touches; an access without
+// addresses belongs to the current context.
 ManagedDevice* RuntimeImpl::device_of(const Access& access) noexcept {
   if (arena().size == 0) return nullptr;
   if (!access.pointers.empty() && !access.recorded) return device_of_work(access.pointers);
@@ -332,16 +333,17 @@ void RuntimeImpl::capture_has_begun() noexcept {
   held_markers().clear();
 }
 
+ManagedDevice* RuntimeImpl::opened(CUdevice device) noexcept {
+  if (device < 0 || device >= device_count_) return nullptr;
+  return slots_[static_cast<std::size_t>(device)].managed.load();
+}
+
 void RuntimeImpl::primary_context_may_go(CUdevice device) noexcept {
-  if (device < 0 || device >= device_count_) return;
-  ManagedDevice* managed = slots_[static_cast<std::size_t>(device)].managed.load();
-  if (managed != nullptr) managed->memory->pause();
+  if (ManagedDevice* managed = opened(device)) managed->memory->pause();
 }
 
 void RuntimeImpl::primary_context_stays(CUdevice device) noexcept {
-  if (device < 0 || device >= device_count_) return;
-  ManagedDevice* managed = slots_[static_cast<std::size_t>(device)].managed.load();
-  if (managed != nullptr) managed->memory->resume();
+  if (ManagedDevice* managed = opened(device)) managed->memory->resume();
 }
 
 void RuntimeImpl::primary_context_is_gone(CUdevice device) noexcept {

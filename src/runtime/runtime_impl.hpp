@@ -71,6 +71,7 @@ class RuntimeImpl final : public Runtime {
   ManagedDevice* current_device(bool may_open) noexcept;
   ManagedDevice* any_device() noexcept;
   ManagedDevice* open_current(CUcontext context) noexcept;
+  ManagedDevice* opened(CUdevice device) noexcept;  // null: not managed so far
   ManagedDevice* device_at(CUdeviceptr address) noexcept;
   ManagedDevice* device_of(const Access& access) noexcept;
   ManagedDevice* device_of_work(std::span<const CUdeviceptr> pointers) noexcept;

@@ -34,13 +34,22 @@ TEST(SettingsTest, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(12345U, parsed(SettingKind::kCount, "12x"));
 }
 
-TEST(SettingsTest, KeepsTheDefaultAndSaysSo) {
+struct Read {
+  Settings settings;
+  std::string said;
+};
+template <class Lookup>
+Read read_and_listen(Lookup lookup) {
   testing::internal::CaptureStderr();
-  const Settings settings = read_settings(
+  const Settings settings = read_settings(lookup);
+  return {settings, testing::internal::GetCapturedStderr()};
+}
+
+TEST(SettingsTest, KeepsTheDefaultAndSaysSo) {
+  const Read read = read_and_listen(
       [](const char* name) { return std::strcmp(name, "SOFTGPU_HBM") == 0 ? "much" : nullptr; });
-  EXPECT_EQ(std::uint64_t{1} << 30, settings.hbm);
-  EXPECT_EQ("softgpu: SOFTGPU_HBM=much is not understood, using 1GiB\n",
-            testing::internal::GetCapturedStderr());
+  EXPECT_EQ(std::uint64_t{1} << 30, read.settings.hbm);
+  EXPECT_EQ("softgpu: SOFTGPU_HBM=much is not understood, using 1GiB\n", read.said);
 }
 
 // A block smaller than a page of the device's table could not be mapped by itself.
@@ -49,12 +58,10 @@ TEST(SettingsTest, RefusesAGranularityThatIsNotWholePages) {
     EXPECT_EQ(12345U, parsed(SettingKind::kPages, text)) << text;
   }
   EXPECT_EQ(65536U, parsed(SettingKind::kPages, "64KiB"));
-  testing::internal::CaptureStderr();
-  const Settings settings = read_settings(
+  const Read read = read_and_listen(
       [](const char* name) { return std::strcmp(name, "SOFTGPU_GRANULARITY") == 0 ? "4KiB" : nullptr; });
-  EXPECT_EQ(std::uint64_t{2} << 20, settings.granularity);
-  EXPECT_EQ("softgpu: SOFTGPU_GRANULARITY=4KiB is no multiple of 64KiB, using 2MiB\n",
-            testing::internal::GetCapturedStderr());
+  EXPECT_EQ(std::uint64_t{2} << 20, read.settings.granularity);
+  EXPECT_EQ("softgpu: SOFTGPU_GRANULARITY=4KiB is no multiple of 64KiB, using 2MiB\n", read.said);
 }
 
 TEST(SettingsTest, FindsNamesThatAreNone) {

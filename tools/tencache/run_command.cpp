@@ -22,9 +22,8 @@ constexpr int kOurFailure = 125;
 constexpr int kCannotRun = 126;
 constexpr int kNotFound = 127;
 
-template <class... Parts>
-int refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
-  fmt::print(stderr, "tencache: {}\n", fmt::format(format, std::forward<Parts>(parts)...));
+int refuse(const std::string& cause, std::string_view advice = {}) {
+  fmt::print(stderr, "tencache: {}; nothing was started{}{}\n", cause, advice.empty() ? "" : "; ", advice);
   return kOurFailure;
 }
 
@@ -62,7 +61,7 @@ void print_usage() {
 int set_option(const OptionRow& row, const std::string& text) {
   Options checked;
   if (const Status status = row.parse(text, &checked); !status.ok())
-    return refuse("{} {} is wrong: {}; nothing was started", flag_of(row), text, status.what());
+    return refuse(fmt::format("{} {} is wrong: {}", flag_of(row), text, status.what()));
   setenv(row.name, text.c_str(), 1);
   return 0;
 }
@@ -74,11 +73,11 @@ int take_option(Arguments* rest) {
   const std::size_t equals = argument.find('=');
   const OptionRow* row = row_of_flag(argument.substr(0, equals));
   if (row == nullptr)
-    return refuse("run has no option {}; nothing was started; `tencache run --help` lists them", argument);
+    return refuse(fmt::format("run has no option {}", argument), "`tencache run --help` lists them");
   if (equals != std::string::npos) return set_option(*row, argument.substr(equals + 1));
   if (is_switch(*row)) return set_option(*row, "on");
   if (rest->empty())
-    return refuse("{} wants a value; nothing was started; `tencache run --help` says which", argument);
+    return refuse(fmt::format("{} wants a value", argument), "`tencache run --help` says which");
   const std::string text = rest->front();
   *rest = rest->subspan(1);
   return set_option(*row, text);
@@ -107,22 +106,18 @@ int become(Arguments program) {
   const char* const name = program.front();
   execvp(name, const_cast<char* const*>(program.data()));
   const int error = errno;
-  refuse("cannot run {}: {}; nothing was started; {}", name, std::strerror(error), advice(name, error));
+  refuse(fmt::format("cannot run {}: {}", name, std::strerror(error)), advice(name, error));
   return error == ENOENT ? kNotFound : kCannotRun;
 }
 
 int preload_and_become(Arguments program) {
   const std::string library = find_library();
-  if (library.empty()) {
-    return refuse(
-        "libtencache.so is not where this program looks for it, in ../lib/tencache; nothing was started; "
-        "install both "
-        "together");
-  }
+  if (library.empty())
+    return refuse("libtencache.so is not where this program looks for it, in ../lib/tencache",
+                  "install both together");
   if (library.find_first_of(": ") != std::string::npos)
-    return refuse(
-        "{} has a blank or colon in its path, which LD_PRELOAD cannot hold; nothing was started; move it",
-        library);
+    return refuse(fmt::format("{} has a blank or colon in its path, which LD_PRELOAD cannot hold", library),
+                  "move it");
   const char* existing = getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", with_library(existing == nullptr ? "" : existing, library).c_str(), 1);
   return become(program);
@@ -140,8 +135,7 @@ int run(Arguments arguments) {
     if (const int status = take_option(&rest); status != 0) return status;
   }
   if (!rest.empty() && std::strcmp(rest.front(), "--") == 0) rest = rest.subspan(1);
-  if (rest.empty())
-    return refuse("run wants a program; nothing was started; try: tencache run -- python train.py");
+  if (rest.empty()) return refuse("run wants a program", "try: tencache run -- python train.py");
   if (strict_refuses()) return kOurFailure;
   return preload_and_become(rest);
 }
