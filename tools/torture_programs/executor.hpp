@@ -15,8 +15,9 @@
 
 namespace torture {
 
-inline constexpr std::size_t kStreams = 6;       // legacy, per-thread, four of our own
-inline constexpr std::size_t kMostBuffers = 60;  // sets of buffers are bits of a word
+inline constexpr std::size_t kStreams = 6;               // legacy, per-thread, four of our own
+inline constexpr std::size_t kMostBuffers = 60;          // sets of buffers are bits of a word
+inline constexpr std::uint32_t kOwnExtents = 40u << 10;  // what is smaller may share them
 inline constexpr std::size_t kNone = ~std::size_t{0};
 
 struct Kernels {
@@ -98,6 +99,7 @@ class Executor {
   CUmemoryPool pool_ = nullptr;
   std::uint64_t live_bytes_ = 0;
   std::uint32_t generation_ = 0;
+  std::uint64_t named_by_small_ = 0;  // bytes that tables in small buffers have named
   std::uint8_t* pinned_ = nullptr;
   std::size_t pinned_used_ = 0;
   std::vector<Readback> readbacks_;

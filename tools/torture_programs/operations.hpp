@@ -25,6 +25,7 @@ struct Operations {
   static void fill_range(Executor& x, const Operation& o, std::size_t buffer, std::uint32_t from,
                          std::uint32_t count);
   static void mark_table(Executor& x, std::size_t table, const std::array<std::size_t, 3>& entries);
+  static std::uint64_t never_tables(const Executor& x);
   static bool pick_table(Executor& x, const Operation& o, std::size_t* table,
                          std::array<std::size_t, 3>* entries);
   static std::uint32_t common_count(const Executor& x, const Buffer& table);

@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::size_t kLegacy = 0;
 constexpr std::size_t kNotBlocking = 3;
-constexpr std::size_t kReading = 5;               // does not block either
-constexpr std::uint32_t kTableBytes = 40u << 10;  // an allocation by itself
+constexpr std::size_t kReading = 5;  // does not block either
 
 }  // namespace
 
@@ -57,7 +56,7 @@ namespace {
 struct FreshTable {
   CUdeviceptr base = 0;
   explicit FreshTable(CUstream stream) {
-    if (cuMemAlloc(&base, kTableBytes) == CUDA_SUCCESS) cuMemsetD8Async(base, 0, kTableBytes, stream);
+    if (cuMemAlloc(&base, kOwnExtents) == CUDA_SUCCESS) cuMemsetD8Async(base, 0, kOwnExtents, stream);
   }
 };
 
@@ -70,7 +69,7 @@ void Operations::use_table_of_absent(Executor& x, const Operation& o, const Fill
   std::array<std::size_t, 3> entries{};
   std::uint64_t avoid = 0;
   const std::size_t target = x.data_buffer(o.operands[0]);
-  if (target == kNone || !x.has_room(3 * kTableBytes)) return;
+  if (target == kNone || !x.has_room(3 * kOwnExtents)) return;
   for (std::size_t e = 0; e < 3; ++e) {
     entries[e] = x.data_buffer(o.operands[e + 1], std::uint64_t{1} << target);
     if (entries[e] == kNone) return;
@@ -161,7 +160,7 @@ void Operations::read_back(Executor& x, const Operation& o, const Entries& entri
 // A kernel writes them through a table, where they lie; then they are in HBM what they were before that.
 void Operations::kRestored(Executor& x, const Operation& o) {
   Entries entries{};
-  if (!x.has_room(kTableBytes) || !restore(x, o, &entries, 0)) return;
+  if (!x.has_room(kOwnExtents) || !restore(x, o, &entries, 0)) return;
   restore(x, o, &entries, 0);
   FreshTable table(x.streams_[kNotBlocking]);
   CUdeviceptr addresses[3];

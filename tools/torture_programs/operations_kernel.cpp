@@ -141,9 +141,20 @@ void Operations::kLaunchEx(Executor& x, const Operation& o) {
   x.line(o, cuLaunchKernelEx(&config, x.kernels_.fill, parameters, nullptr));
 }
 
+// Buffers that may not become tables any more. Small ones share an extent, and a kernel that may touch one
+// of them may touch what every table there names, or has named: together that must fit beside what else it
+// touches.
+std::uint64_t Operations::never_tables(const Executor& x) {
+  std::uint64_t never = 0;
+  if (x.named_by_small_ + 3 * x.shape_.largest <= x.shape_.live_bytes / 4) return never;
+  for (std::size_t b = 0; b < x.buffers_.size(); ++b)
+    if (x.buffers_[b].bytes < kOwnExtents) never |= std::uint64_t{1} << b;
+  return never;
+}
+
 bool Operations::pick_table(Executor& x, const Operation& o, std::size_t* table,
                             std::array<std::size_t, 3>* entries) {
-  *table = x.data_buffer(o.operands[0]);
+  *table = x.data_buffer(o.operands[0], never_tables(x));
   if (*table == kNone) return false;
   const std::uint64_t avoid = std::uint64_t{1} << *table;
   for (std::size_t e = 0; e < 3; ++e) {
@@ -157,7 +168,11 @@ void Operations::mark_table(Executor& x, std::size_t table, const std::array<std
   Buffer& t = x.buffers_[table];
   t.is_table = true;
   t.entries = entries;
-  for (std::size_t e = 0; e < 3; ++e) t.generations[e] = x.buffers_[entries[e]].generation;
+  for (std::size_t e = 0; e < 3; ++e) {
+    const Buffer& entry = x.buffers_[entries[e]];
+    t.generations[e] = entry.generation;
+    if (t.bytes < kOwnExtents) x.named_by_small_ += entry.bytes;
+  }
 }
 
 std::uint32_t Operations::common_count(const Executor& x, const Buffer& table) {
@@ -203,7 +218,8 @@ void Operations::kTableFromDevice(Executor& x, const Operation& o) {
 }
 
 void Operations::kTableCopied(Executor& x, const Operation& o) {
-  const std::size_t source = x.table_buffer(o.operands[0]), target = x.data_buffer(o.operands[1]);
+  const std::size_t source = x.table_buffer(o.operands[0]),
+                    target = x.data_buffer(o.operands[1], never_tables(x));
   if (source == kNone || target == kNone) return;
   for (std::size_t entry : x.buffers_[source].entries)
     if (entry == target) return;
@@ -214,7 +230,8 @@ void Operations::kTableCopied(Executor& x, const Operation& o) {
 }
 
 void Operations::kTableCopiedByKernel(Executor& x, const Operation& o) {
-  const std::size_t source = x.table_buffer(o.operands[0]), target = x.data_buffer(o.operands[1]);
+  const std::size_t source = x.table_buffer(o.operands[0]),
+                    target = x.data_buffer(o.operands[1], never_tables(x));
   if (source == kNone || target == kNone) return;
   for (std::size_t entry : x.buffers_[source].entries)
     if (entry == target) return;

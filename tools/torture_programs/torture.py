@@ -1,6 +1,6 @@
 """Runs generated programs with and without tencache and compares what they saw.
 
-    tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,12,25,50] [--chaos]
+    tools/torture --programs N --seed S [--mode mapped|detached|both] [--budgets 10,12,25,50] [--chaos] [--jobs N]
 
 Ends on `N programs, D differences`; each difference is minimised to the operations it needs. Exit code 1 on a difference.
 With --mutants each planted fault of mutants.toml has to be found by the programs; ends on `N of M mutants found`.
@@ -8,6 +8,7 @@ With --mutants each planted fault of mutants.toml has to be found by the program
 
 import argparse
 import collections
+import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -21,6 +22,7 @@ import mutants
 
 LIVE = 2 << 20
 BATCH = 20  # programs in one process
+GROUP = 5  # so many batches a job before what they found is looked at
 LARGEST = 128 << 10
 ROOMY = "256MiB"  # a device with room for everything
 TIMEOUT = 20  # seconds, and for each program more
@@ -38,6 +40,7 @@ class Runner:
         self.preload = None if inside else library or build / "interpose" / "libtencache.so"
         self.covered = collections.defaultdict(collections.Counter)  # by kind of call: states of extents met
         self.drivers = build / "tools" / "softgpu" / "lib"
+        self.counting = threading.Lock()
         self.roomy_took = 0.0  # seconds, the latest run
 
     def environment(self, setting):
@@ -88,7 +91,8 @@ class Runner:
         for line in errors.splitlines(keepends=True):
             words = line.split()
             if words[:1] == ["covered"]:
-                self.covered[words[1]][words[2]] += int(words[3])
+                with self.counting:
+                    self.covered[words[1]][words[2]] += int(words[3])
             else:
                 rest.append(line)
         return "".join(rest)
@@ -195,6 +199,7 @@ def compare_batch(runner, setting, seed, programs):
     expected, seen, errors = run_both(runner, setting, seed, programs)
     if expected == seen:
         return []
+    print(f"seeds {seed} to {seed + programs - 1}, {setting}:")
     show_difference(expected, seen, errors)
     wanted, got = split_programs(expected), split_programs(seen)
     for index, text in enumerate(wanted):
@@ -232,6 +237,8 @@ def read_arguments():
     parser.add_argument("--policy", default="", help="TENCACHE_POLICY")
     parser.add_argument("--mutants", action="store_true", help="find the planted faults of mutants.toml instead")
     parser.add_argument("--only", action="append", default=[], help="only mutants whose name contains one of these")
+    parser.add_argument("--jobs", type=int, default=1,
+                        help="so many at a time, each kept to one processor: more programs in less time, fewer at once within one")
     parser.add_argument("--stop", type=int, default=5, help="stop after so many differences")
     return parser.parse_args()
 
@@ -265,6 +272,39 @@ def hunt_mutants(arguments, runner):
     return mutants.hunt(runner.build, compare_with, settings, arguments.seed, arguments.programs, BATCH, arguments.only)
 
 
+def batches(arguments):
+    """First seed, number of programs and setting of each."""
+    settings = settings_of(arguments)
+    draws = random.Random(arguments.seed)
+    for done in range(0, arguments.programs, BATCH):
+        mode, budget = settings[done // BATCH % len(settings)]
+        chaos = draws.randrange(1, 1 << 30) if arguments.chaos else 0
+        yield (arguments.seed + done, min(BATCH, arguments.programs - done),
+               Setting(mode, budget, chaos, arguments.census, arguments.policy))
+
+
+def keep_to_one_processor(processors):
+    """The thread that calls, and what it starts."""
+    os.sched_setaffinity(0, {next(processors)})
+
+
+def compare_all(arguments, runner):
+    """How many programs differed, and how many were run."""
+    different, done = 0, 0
+    processors = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    pin = {"initializer": keep_to_one_processor, "initargs": (processors,)} if arguments.jobs > 1 else {}
+    rest = batches(arguments)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs, **pin) as pool:
+        while different < arguments.stop and (group := list(itertools.islice(rest, arguments.jobs * GROUP))):
+            found = pool.map(lambda batch: compare_batch(runner, batch[2], batch[0], batch[1]), group)
+            for (first, programs, setting), seeds in zip(group, found):
+                done += programs
+                for seed in seeds:
+                    different += 1
+                    report(runner, setting, first, seed)
+    return different, done
+
+
 def main():
     arguments = read_arguments()
     if arguments.coverage:
@@ -275,18 +315,7 @@ def main():
                     arguments.library and arguments.library.resolve())
     if arguments.mutants:
         return hunt_mutants(arguments, runner)
-    settings = settings_of(arguments)
-    draws = random.Random(arguments.seed)
-    different, done = 0, 0
-    while done < arguments.programs and different < arguments.stop:
-        batch = min(BATCH, arguments.programs - done)
-        mode, budget = settings[done // BATCH % len(settings)]
-        setting = Setting(mode, budget, draws.randrange(1, 1 << 30) if arguments.chaos else 0, arguments.census,
-                          arguments.policy)
-        for seed in compare_batch(runner, setting, arguments.seed + done, batch):
-            different += 1
-            report(runner, setting, arguments.seed + done, seed)
-        done += batch
+    different, done = compare_all(arguments, runner)
     print_coverage(runner.covered)
     print(f"{done} programs, {different} differences")
     return 1 if different else 0
