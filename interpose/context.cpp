@@ -110,4 +110,15 @@ CUresult cuLibraryUnload(const Genuine<decltype(&::cuLibraryUnload)>& driver, CU
   return unload(driver, library);
 }
 
+CUresult cuCtxSetFlags(const Genuine<decltype(&::cuCtxSetFlags)>& driver, unsigned flags) noexcept {
+  const Visit visit;
+  return driver(visit ? flags | visit->kept_context_flags() : flags);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(const Genuine<decltype(&::cuDevicePrimaryCtxSetFlags_v2)>& driver,
+                                    CUdevice device, unsigned flags) noexcept {
+  const Visit visit;
+  return driver(device, visit ? flags | visit->kept_context_flags() : flags);
+}
+
 }  // namespace tencache::doors::handlers

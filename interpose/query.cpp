@@ -50,4 +50,12 @@ CUresult cuPointerGetAttributes(const Genuine<decltype(&::cuPointerGetAttributes
   return CUDA_SUCCESS;
 }
 
+CUresult cuPointerSetAttribute(const Genuine<decltype(&::cuPointerSetAttribute)>& driver, const void* value,
+                               CUpointer_attribute attribute, CUdeviceptr ptr) noexcept {
+  const Visit visit;
+  CUresult result;
+  if (visit && visit->set_pointer_attribute(value, attribute, ptr, &result)) return result;
+  return driver(value, attribute, ptr);
+}
+
 }  // namespace tencache::doors::handlers

@@ -324,4 +324,9 @@ std::optional<DeviceMemory::Found> DeviceMemory::find(CUdeviceptr address) {
   return Found{*place.allocation, place.base};
 }
 
+bool DeviceMemory::set_synchronous(CUdeviceptr address, bool synchronous) {
+  const std::lock_guard<std::mutex> lock(state_.mutex);
+  return heap_.set_synchronous(address, synchronous);
+}
+
 }  // namespace tencache::vmm

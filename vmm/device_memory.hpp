@@ -101,6 +101,8 @@ class DeviceMemory {
     CUdeviceptr base = 0;
   };
   std::optional<Found> find(CUdeviceptr address);
+  // Of the allocation that the address lies in; false: there is none.
+  bool set_synchronous(CUdeviceptr address, bool synchronous);
   // The range starts in a live allocation and ends in the memory behind it.
   [[nodiscard]] bool is_live_range(CUdeviceptr address, Bytes size);
   [[nodiscard]] const Statistics& statistics() const { return state_.statistics; }

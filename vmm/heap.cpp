@@ -79,7 +79,7 @@ Result<CUdeviceptr> Heap::reuse(const FreeSlot& slot, const AllocationAsk& ask) 
 }
 
 void Heap::hand_out(Group& group, std::uint32_t slot, const AllocationAsk& ask) {
-  group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context, ask.pool};
+  group.slots[slot] = {ask.size, true, ask.async, ++last_buffer_id_, ask.context, ask.pool, false};
   ++group.live_slots;
   count(state_.statistics.allocations);
   live_ += ask.size;
@@ -166,6 +166,13 @@ Heap::Place Heap::find(CUdeviceptr address) const {
 }
 
 // As the driver judges a copy: by the memory, which is a little more than was asked for.
+bool Heap::set_synchronous(CUdeviceptr address, bool synchronous) {
+  const Place place = find(address);
+  if (place.allocation == nullptr) return false;
+  find_base(place.base)->synchronous = synchronous;
+  return true;
+}
+
 bool Heap::is_live_range(CUdeviceptr address, Bytes size) const {
   const Place place = find(address);
   if (place.allocation == nullptr) return false;

@@ -33,6 +33,8 @@ class Heap {
     CUdeviceptr base = 0;
   };
   [[nodiscard]] Place find(CUdeviceptr address) const;
+  // Of the live allocation that the address lies in; false: there is none.
+  bool set_synchronous(CUdeviceptr address, bool synchronous);
   [[nodiscard]] bool is_live_range(CUdeviceptr address, Bytes size) const;
 
   // Takes the live allocation at `address` away from the program. `pending`: work that must be done before

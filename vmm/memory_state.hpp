@@ -68,7 +68,8 @@ struct Allocation {
   bool async = false;
   std::uint64_t buffer_id = 0;
   CUcontext context = nullptr;
-  std::uint32_t pool = 0;  // whatever who asked for it calls the pool it is from
+  std::uint32_t pool = 0;    // whatever who asked for it calls the pool it is from
+  bool synchronous = false;  // the program was promised that copies and memsets of it without a stream wait
 };
 
 // What one access shows of its kind, shared by all the memory it may have written and known when the last of

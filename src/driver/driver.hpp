@@ -24,6 +24,7 @@ namespace tencache {
   X(cuCtxGetDevice, true)                    \
   X(cuCtxSynchronize, true)                  \
   X(cuCtxGetFlags, true)                     \
+  X(cuCtxSetFlags, false)                    \
   X(cuDevicePrimaryCtxRetain, true)          \
   X(cuDevicePrimaryCtxRelease_v2, true)      \
   X(cuDevicePrimaryCtxGetState, true)        \

@@ -30,6 +30,8 @@ bool managed_pointer_attribute(const ManagedDevice& device, const vmm::DeviceMem
       return true;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return answer(data, static_cast<unsigned long long>(found.allocation.buffer_id), result);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return answer(data, found.allocation.synchronous ? 1u : 0u, result);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:

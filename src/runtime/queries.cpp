@@ -27,7 +27,10 @@ bool RuntimeImpl::total_memory(CUdevice device, std::size_t* bytes) noexcept {
 
 bool RuntimeImpl::address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept {
   ManagedDevice* device = device_at(address);
-  if (device == nullptr) return false;
+  CUcontext current = nullptr;
+  if (device == nullptr || driver_.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == nullptr) {
+    return false;  // without a context the driver has the code
+  }
   const auto found = device->memory->find(address);
   if (!found) return false;
   if (base != nullptr) *base = found->base;
@@ -50,6 +53,30 @@ bool RuntimeImpl::pointer_attribute(void* data, CUpointer_attribute attribute, C
     return true;
   }
   return managed_pointer_attribute(*device, *found, attribute, address, data, result);
+}
+
+// The driver refuses this attribute for mapped memory. The flag of the context does the same for all memory.
+bool RuntimeImpl::set_pointer_attribute(const void* value, CUpointer_attribute attribute, CUdeviceptr address,
+                                        CUresult* result) noexcept {
+  ManagedDevice* device = device_at(address);
+  if (device == nullptr || value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return false;
+  if (driver_.cuCtxSetFlags == nullptr) return false;
+  const bool synchronous = *static_cast<const unsigned*>(value) != 0;
+  *result = CUDA_ERROR_INVALID_VALUE;
+  if (!device->memory->set_synchronous(address, synchronous)) return true;
+  *result = synchronous ? make_synchronous(*device) : CUDA_SUCCESS;
+  return true;
+}
+
+CUresult RuntimeImpl::make_synchronous(const ManagedDevice& device) noexcept {
+  kept_context_flags_ = CU_CTX_SYNC_MEMOPS;
+  driver_.cuCtxPushCurrent_v2(device.context);
+  unsigned flags = 0;
+  CUresult result = driver_.cuCtxGetFlags(&flags);
+  if (result == CUDA_SUCCESS) result = driver_.cuCtxSetFlags(flags | CU_CTX_SYNC_MEMOPS);
+  CUcontext popped = nullptr;
+  driver_.cuCtxPopCurrent_v2(&popped);
+  return result;
 }
 
 }  // namespace tencache::runtime

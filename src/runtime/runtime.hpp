@@ -162,6 +162,17 @@ class Runtime {
   virtual bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept = 0;
   virtual bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
                                  CUresult* result) noexcept = 0;
+  // cuPointerSetAttribute.
+  virtual bool set_pointer_attribute(const void* value, CUpointer_attribute attribute, CUdeviceptr address,
+                                     CUresult* result) noexcept {
+    static_cast<void>(value);
+    static_cast<void>(attribute);
+    static_cast<void>(address);
+    static_cast<void>(result);
+    return false;
+  }
+  // Flags that contexts have for what was promised of memory: a program's own flags come beside them.
+  [[nodiscard]] virtual unsigned kept_context_flags() const noexcept { return 0; }
 
   // The process is about to end or has just forked: no CUDA call of ours after this.
   virtual void go_passive() noexcept = 0;

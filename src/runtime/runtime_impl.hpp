@@ -54,6 +54,9 @@ class RuntimeImpl final : public Runtime {
   bool address_range(CUdeviceptr address, CUdeviceptr* base, std::size_t* size) noexcept override;
   bool pointer_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr address,
                          CUresult* result) noexcept override;
+  bool set_pointer_attribute(const void* value, CUpointer_attribute attribute, CUdeviceptr address,
+                             CUresult* result) noexcept override;
+  [[nodiscard]] unsigned kept_context_flags() const noexcept override { return kept_context_flags_; }
   void go_passive() noexcept override;
   void write_traces() noexcept;
   void passed_through(std::uint64_t calls) noexcept override;
@@ -81,6 +84,7 @@ class RuntimeImpl final : public Runtime {
   bool reserve_arena();
   void give_arena_back();
   CUresult synchronize(const ManagedDevice& device) noexcept;
+  CUresult make_synchronous(const ManagedDevice& device) noexcept;
   void count_freed(const vmm::DeviceMemory::Found& freed) noexcept;
   // False: the driver has the request, the pool or the code.
   bool is_served(const AllocationRequest& request, ManagedDevice& device, PoolId* pool) noexcept;
@@ -114,6 +118,7 @@ class RuntimeImpl final : public Runtime {
   vmm::ReservedRange arena_range_;
   unsigned slice_shift_ = 0;  // the arena in powers of two, one for each device; 0: there is none
   std::atomic<bool> passive_{false};
+  std::atomic<unsigned> kept_context_flags_{0};
   std::atomic<bool> several_managed_{false};  // more than one device has been opened
 };
 

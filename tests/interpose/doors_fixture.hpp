@@ -137,6 +137,12 @@ class RecordingRuntime final : public runtime::Runtime {
     *result = attribute_result;
     return true;
   }
+  bool set_pointer_attribute(const void*, CUpointer_attribute, CUdeviceptr address,
+                             CUresult* result) noexcept override {
+    *result = attribute_result;
+    return address - kArena < kArenaSize;
+  }
+  [[nodiscard]] unsigned kept_context_flags() const noexcept override { return kept_flags; }
   void go_passive() noexcept override { ++passive; }
   void print_summary() noexcept override {}
 
@@ -170,6 +176,7 @@ class RecordingRuntime final : public runtime::Runtime {
   Verdict verdict = Verdict::kAnswered;
   CUresult allocation_result = CUDA_SUCCESS;
   CUresult attribute_result = CUDA_SUCCESS;
+  unsigned kept_flags = 0;
   runtime::Admission admission{true, CUDA_SUCCESS, 7};
   bool can_make_room = false;
   bool lets_in_light = false;

@@ -1,4 +1,4 @@
-// Allocations, frees, queries, streams and contexts: what each door tells the runtime and what it leaves to
+// Allocations, frees, streams and contexts: what each door tells the runtime and what it leaves to
 // the driver.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,51 +173,6 @@ TEST_F(Doors, FreesGoToTheOwner) {
   EXPECT_EQ(calls("cuMemFree_v2"), before);
   EXPECT_EQ(DOOR(cuMemFree_v2)(0x1234), CUDA_SUCCESS);
   EXPECT_EQ(calls("cuMemFree_v2"), before + 1);
-}
-
-TEST_F(Doors, QueriesAreAnsweredByTheRuntimeOrTheDriver) {
-  std::size_t free_bytes = 0;
-  EXPECT_EQ(DOOR(cuMemGetInfo_v2)(&free_bytes, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(free_bytes, 100u);
-  the_runtime().answers_queries = false;
-  const unsigned before = calls("cuMemGetInfo_v2");
-  EXPECT_EQ(DOOR(cuMemGetInfo_v2)(nullptr, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(calls("cuMemGetInfo_v2"), before + 1);
-  const unsigned totals = calls("cuDeviceTotalMem_v2");
-  EXPECT_EQ(DOOR(cuDeviceTotalMem_v2)(&free_bytes, 0), CUDA_SUCCESS);
-  EXPECT_EQ(calls("cuDeviceTotalMem_v2"), totals + 1);
-  const unsigned ranges = calls("cuMemGetAddressRange_v2");
-  EXPECT_EQ(DOOR(cuMemGetAddressRange_v2)(nullptr, nullptr, kArena), CUDA_SUCCESS);
-  EXPECT_EQ(calls("cuMemGetAddressRange_v2"), ranges);
-}
-
-TEST_F(Doors, PointerAttributesOfOursInBothForms) {
-  unsigned value = 0;
-  unsigned other = 0;
-  EXPECT_EQ(DOOR(cuPointerGetAttribute)(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kArena), CUDA_SUCCESS);
-  EXPECT_EQ(value, 42u);
-  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
-  void* data[] = {&value, &other};
-  value = 0;
-  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, kArena), CUDA_SUCCESS);
-  EXPECT_EQ(value, 42u);
-  EXPECT_EQ(other, 42u);
-  value = 0;
-  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, 0x1000), CUDA_SUCCESS);
-  EXPECT_EQ(value, 0u);
-}
-
-TEST_F(Doors, AnAttributeThatOursHasNotIsNoErrorAmongSeveral) {
-  unsigned value = 0;
-  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
-  void* data[] = {&value, &value};
-  the_runtime().attribute_result = CUDA_ERROR_INVALID_VALUE;
-  EXPECT_EQ(DOOR(cuPointerGetAttribute)(&value, CU_POINTER_ATTRIBUTE_HOST_POINTER, kArena),
-            CUDA_ERROR_INVALID_VALUE);
-  const unsigned asked = calls("cuPointerGetAttributes");
-  EXPECT_EQ(DOOR(cuPointerGetAttributes)(2, attributes, data, kArena), CUDA_SUCCESS);
-  EXPECT_EQ(calls("cuPointerGetAttributes"), asked + 3);  // once for all, then for what each has by default
-  the_runtime().attribute_result = CUDA_SUCCESS;
 }
 
 TEST_F(Doors, SynchronisationIsToldWhenItSucceeded) {

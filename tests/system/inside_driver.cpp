@@ -31,13 +31,13 @@
   X(cuMemMap) X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolGetAttribute) X(cuMemPoolSetAttribute) \
   X(cuMemPoolTrimTo) X(cuMemRelease) X(cuMemSetAccess) X(cuMemUnmap) X(cuMemcpy) X(cuMemcpy2DAsync_v2) \
   X(cuMemcpy2DUnaligned_v2) X(cuMemcpy2D_v2) X(cuMemcpy3DAsync_v2) X(cuMemcpy3DPeer) X(cuMemcpy3D_v2) \
-  X(cuMemcpyAsync) X(cuMemcpyDtoDAsync_v2) X(cuMemcpyDtoD_v2) X(cuMemcpyDtoHAsync_v2) \
+  X(cuMemcpyAsync) X(cuMemcpyBatchAsync_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemcpyDtoD_v2) X(cuMemcpyDtoHAsync_v2) \
   X(cuMemcpyDtoH_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyHtoD_v2) X(cuMemcpyPeer) X(cuMemcpyPeerAsync) \
   X(cuMemsetD16Async) X(cuMemsetD16_v2) X(cuMemsetD2D16Async) X(cuMemsetD2D32Async) \
   X(cuMemsetD2D32_v2) X(cuMemsetD2D8_v2) X(cuMemsetD32Async) X(cuMemsetD32_v2) X(cuMemsetD8Async) \
   X(cuMemsetD8_v2) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(cuModuleLoadData) \
   X(cuModuleUnload) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuPointerGetAttribute) \
-  X(cuPointerGetAttributes) X(cuStreamAddCallback) X(cuStreamBeginCapture_v2) X(cuStreamCreate) \
+  X(cuPointerGetAttributes) X(cuPointerSetAttribute) X(cuStreamAddCallback) X(cuStreamBeginCapture_v2) X(cuStreamCreate) \
   X(cuStreamCreateWithPriority) X(cuStreamDestroy_v2) X(cuStreamEndCapture) X(cuStreamGetCtx) \
   X(cuStreamGetFlags) X(cuStreamGetPriority) X(cuStreamIsCapturing) X(cuStreamQuery) \
   X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamWaitValue32_v2) X(cuStreamWriteValue32_v2)

@@ -30,11 +30,13 @@ void second_context() {
   use(other, kBytes, 2);
   use(mine, kBytes, 3);
   CUcontext its = nullptr;
-  say("context of mine", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, mine), its == primary);
-  say("context of other", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, other), its == second);
+  say_whether("context of mine", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, mine), its,
+              primary);
+  say_whether("context of other", cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_CONTEXT, other), its,
+              second);
   say("copy between", cuMemcpyDtoD(mine, other, kBytes));
   say("synchronize", cuCtxSynchronize());
-  say("pop", cuCtxPopCurrent(&current), current == second);
+  say_whether("pop", cuCtxPopCurrent(&current), current, second);
   say("free across", cuMemFree(other));
   say("destroy", cuCtxDestroy(second));
   use(mine, kBytes, 4);
@@ -244,6 +246,14 @@ constexpr Scenario kScenarios[] = {
     {"mappings", mappings},
     {"sizes", sizes},
     {"values", values},
+    {"copies_promised_to_wait", copies_promised_to_wait},
+    {"without_a_context", without_a_context},
+    {"outputs_left_out", outputs_left_out},
+    {"odd_reservations", odd_reservations},
+    {"host_ranges_half_registered", host_ranges_half_registered},
+    {"locations_of_the_host", locations_of_the_host},
+    {"batches_where_they_may_not_be", batches_where_they_may_not_be},
+    {"ranges_of_many_pieces", ranges_of_many_pieces},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the scenarios of same_answers share, and those of pools and frees. Thread rule: one thread. Failure
-// rule: what a call was answered is printed, whatever it is.
+// What the scenarios of same_answers share, and those that are in other files. Thread rule: one thread.
+// Failure rule: what a call was answered is printed, whatever it is.
 #pragma once
 
 #include <cuda.h>
@@ -10,8 +10,14 @@ inline constexpr std::size_t kBytes = 1 << 20;
 inline constexpr CUdeviceptr kWild = 0x123456000;
 
 inline void say(const char* what, CUresult result) { std::printf("%s %d\n", what, static_cast<int>(result)); }
-inline void say(const char* what, CUresult result, unsigned long long value) {
-  std::printf("%s %d: %llu\n", what, static_cast<int>(result), value);
+// What the call has written is read here, behind the call: arguments are evaluated in no particular order.
+template <class Value>
+void say(const char* what, CUresult result, const Value& value) {
+  std::printf("%s %d: %llu\n", what, static_cast<int>(result), static_cast<unsigned long long>(value));
+}
+template <class Handle>
+void say_whether(const char* what, CUresult result, const Handle& written, const Handle& expected) {
+  std::printf("%s %d: %s\n", what, static_cast<int>(result), written == expected ? "the same" : "another");
 }
 
 inline CUstream make_stream() {
@@ -30,6 +36,14 @@ inline void use(CUdeviceptr address, std::size_t bytes, unsigned char value) {
 
 void a_graph_on_two_devices();
 void kernels_on_two_devices();
+void copies_promised_to_wait();
+void without_a_context();
+void outputs_left_out();
+void odd_reservations();
+void host_ranges_half_registered();
+void locations_of_the_host();
+void batches_where_they_may_not_be();
+void ranges_of_many_pieces();
 void pool_counters();
 void pool_kinds();
 void frees_across();

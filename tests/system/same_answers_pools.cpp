@@ -87,7 +87,7 @@ void pool_kinds() {
   CUmemoryPool own = nullptr, other = nullptr, known = nullptr, current = nullptr;
   const CUstream stream = make_stream();
   say("default", cuDeviceGetDefaultMemPool(&known, 0));
-  say("current", cuDeviceGetMemPool(&current, 0), known == current);
+  say_whether("current", cuDeviceGetMemPool(&current, 0), current, known);
   say("create", make_pool(&own, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_HANDLE_TYPE_NONE));
   say("on the host", make_pool(&other, CU_MEM_LOCATION_TYPE_HOST, CU_MEM_HANDLE_TYPE_NONE));
   say("exportable", make_pool(&other, CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
@@ -98,7 +98,7 @@ void pool_kinds() {
   attributes("own", own);
   attributes("default", known);
   say("destroy the current one", cuMemPoolDestroy(own));
-  say("current", cuDeviceGetMemPool(&current, 0), known == current);
+  say_whether("current", cuDeviceGetMemPool(&current, 0), current, known);
   say("b", cuMemAllocAsync(&b, kBytes, stream));
   say("b is from the default", CUDA_SUCCESS, is_from(b, known));
   say("destroy the default one", cuMemPoolDestroy(known));

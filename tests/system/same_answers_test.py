@@ -11,7 +11,9 @@ from side_by_side import DETACHED, Programs
 
 SCENARIOS = ("pool_counters", "pool_kinds", "frees_across", "second_context", "streams_of_another_context", "reset",
              "from_threads", "devices", "kernels_on_two_devices", "a_graph_on_two_devices",
-             "room", "mappings", "sizes", "values")
+             "room", "mappings", "sizes", "values", "copies_promised_to_wait", "without_a_context", "outputs_left_out",
+             "odd_reservations", "host_ranges_half_registered", "locations_of_the_host", "batches_where_they_may_not_be",
+             "ranges_of_many_pieces")
 NEARLY_ALL = {"TENCACHE_HBM": "52MiB"}  # of the device's memory, so that the driver runs out of it
 CASES = [(scenario, mode, device)
          for scenario in SCENARIOS for mode in ("mapped", "detached") for device in ({},)]

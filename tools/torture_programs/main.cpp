@@ -1,6 +1,6 @@
 // torture-program: performs the programs of a range of seeds and prints what they saw.
-//   torture-program --seed S [--programs N] [--operations N] [--live BYTES] [--largest BYTES] [--drop a,b,c]
-//   [--without KINDS] [--list]
+//   torture-program --seed S [--programs N] [--operations N] [--live BYTES] [--largest BYTES] [--named BYTES]
+//   [--drop a,b,c] [--without KINDS] [--list]
 #include <cuda.h>
 
 #include <algorithm>
@@ -56,6 +56,8 @@ bool read_arguments(int argc, char** argv, Arguments* arguments) {
       arguments->shape.live_bytes = number;
     else if (std::strcmp(name, "--largest") == 0)
       arguments->shape.largest = number;
+    else if (std::strcmp(name, "--named") == 0)
+      arguments->shape.named = number;
     else if (std::strcmp(name, "--drop") == 0)
       read_dropped(value, &arguments->dropped);
     else if (std::strcmp(name, "--without") == 0)
@@ -113,7 +115,7 @@ int main(int argc, char** argv) {
   if (!read_arguments(argc, argv, &arguments)) {
     std::fputs(
         "usage: torture-program --seed S [--programs N] [--operations N] [--live BYTES] [--largest BYTES]"
-        " [--drop a,b,c] [--without KINDS] [--list]\n",
+        " [--named BYTES] [--drop a,b,c] [--without KINDS] [--list]\n",
         stderr);
     return 2;
   }

@@ -141,12 +141,11 @@ void Operations::kLaunchEx(Executor& x, const Operation& o) {
   x.line(o, cuLaunchKernelEx(&config, x.kernels_.fill, parameters, nullptr));
 }
 
-// Buffers that may not become tables any more. Small ones share an extent, and a kernel that may touch one
-// of them may touch what every table there names, or has named: together that must fit beside what else it
-// touches.
+// Buffers that may not become tables any more. Small ones share an extent, and a kernel that may touch one of
+// them may touch what every table there names, or has named.
 std::uint64_t Operations::never_tables(const Executor& x) {
   std::uint64_t never = 0;
-  if (x.named_by_small_ + 3 * x.shape_.largest <= x.shape_.live_bytes / 4) return never;
+  if (x.named_by_small_ + 3 * x.shape_.largest <= x.shape_.named) return never;
   for (std::size_t b = 0; b < x.buffers_.size(); ++b)
     if (x.buffers_[b].bytes < kOwnExtents) never |= std::uint64_t{1} << b;
   return never;

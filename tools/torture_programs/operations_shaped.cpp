@@ -171,6 +171,46 @@ void Operations::kCopyPeerAsync(Executor& x, const Operation& o) {
                               x.streams_[stream]));
 }
 
+// Two halves of one buffer from two others, in no particular order. The driver takes none on the legacy
+// stream.
+void Operations::kBatchedCopies(Executor& x, const Operation& o) {
+  Chosen c;
+  if (!choose(x, o, &c)) return;
+  Buffer& target = x.buffers_[c.target];
+  const std::size_t half = target.bytes / 2;
+  CUdeviceptr to[] = {target.base, target.base + half};
+  CUdeviceptr from[] = {x.buffers_[c.a].base, x.buffers_[c.b].base};
+  std::size_t sizes[] = {std::min<std::size_t>(half, x.buffers_[c.a].bytes),
+                         std::min<std::size_t>(half, x.buffers_[c.b].bytes)};
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  std::size_t first = 0;
+  const std::size_t stream = x.stream_of(o.operands[4]);
+  x.order(stream, {c.a, c.b}, {c.target});
+  x.line(o, cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, x.streams_[stream]));
+}
+
+// A copy without a stream is done when it returns, where that was promised: who reads it on a stream that
+// waits for no other finds it.
+void Operations::kPromisedToWait(Executor& x, const Operation& o) {
+  constexpr std::size_t kNotBlocking = 3;
+  std::size_t target, source;
+  if (!choose_pair(x, o, &target, &source)) return;
+  const CUdeviceptr to = x.buffers_[target].base;
+  const std::size_t bytes = std::min(x.buffers_[target].bytes, x.buffers_[source].bytes);
+  std::uint8_t* read = x.pinned(bytes);
+  if (read == nullptr) return;
+  const unsigned on = 1, off = 0;
+  x.line(o, cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, to));
+  x.order(0, {source}, {target});
+  x.line(o, cuMemcpyDtoD(to, x.buffers_[source].base, bytes));
+  x.buffers_[target].writer = kNone;
+  x.order(kNotBlocking, {target}, {});
+  x.line(o, cuMemcpyDtoHAsync(read, to, bytes, x.streams_[kNotBlocking]));
+  x.readbacks_.push_back({o.number, o.kind, static_cast<std::size_t>(read - x.pinned_), bytes});
+  x.line(o, cuPointerSetAttribute(&off, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, to));
+}
+
 void Operations::kHostToDevicePerThread(Executor& x, const Operation& o) {
   static const auto copy = per_thread(&cuMemcpyHtoD, "cuMemcpyHtoD");
   const std::size_t target = x.data_buffer(o.operands[0]);

@@ -32,6 +32,7 @@ struct Shape {
   std::uint32_t operations = 60;
   std::uint32_t live_bytes = 4u << 20;  // the program keeps at most this much allocated
   std::uint32_t largest = 1u << 20;     // largest single allocation
+  std::uint64_t named = ~0u;            // at most so many bytes by all tables in small buffers together
 };
 
 // What an allocation asks for: a quarter small ones, a quarter middling and odd ones, half large ones.

@@ -47,6 +47,7 @@ struct Range {
   bool accessible = true;         // a mapping is not, before cuMemSetAccess
   unsigned flags = 0;             // of cuMemHostAlloc or cuMemHostRegister
   void* pool = nullptr;
+  bool synchronous = false;    // copies and memsets of it that name no stream wait
   bool free_enqueued = false;  // a stream-ordered free of it is on its way
 
   [[nodiscard]] bool is_host_kind() const { return kind >= Kind::kPinned; }
@@ -87,6 +88,8 @@ class AddressSpace {
   bool mark_freed(std::uint64_t address, const std::function<bool(const Range&)>& accept);
   // Host memory at its own address.
   CUresult add_host(Range range);
+  // Of the range that the address lies in, if there is one.
+  void set_synchronous(std::uint64_t address, bool synchronous);
 
   [[nodiscard]] std::optional<Range> find(std::uint64_t address) const;
   void for_each(const std::function<void(const Range&)>& visit) const;

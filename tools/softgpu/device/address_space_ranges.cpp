@@ -49,6 +49,12 @@ bool AddressSpace::mark_freed(std::uint64_t address, const std::function<bool(co
   return true;
 }
 
+void AddressSpace::set_synchronous(std::uint64_t address, bool synchronous) {
+  const std::unique_lock lock(mutex_);
+  const auto found = range_at(address);
+  if (found != ranges_.end()) ranges_.at(found->first).synchronous = synchronous;
+}
+
 CUresult AddressSpace::add_host(Range range) {
   const std::unique_lock lock(mutex_);
   const auto next = ranges_.lower_bound(range.base);
@@ -98,8 +104,8 @@ Place AddressSpace::place(std::uint64_t address, std::uint64_t bytes) const {
   if (in_window(address)) return window_place(address, bytes);
   const auto found = range_at(address);
   if (found == ranges_.end()) return Place::kPageable;
-  // Part pinned, part not: the driver treats such a span as pageable.
-  return address + bytes <= found->first + found->second.bytes ? Place::kPinned : Place::kPageable;
+  // Past the end of what is pinned: the driver refuses such a span, even if what follows is pinned as well.
+  return address + bytes <= found->first + found->second.bytes ? Place::kPinned : Place::kInvalid;
 }
 
 std::uint8_t* AddressSpace::translate(std::uint64_t address, bool write, std::uint64_t* run) const {

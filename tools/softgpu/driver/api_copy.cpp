@@ -11,10 +11,12 @@ namespace {
 
 bool is_pageable(const CopySide& side) { return side.place == Place::kPageable; }
 
-// Who copies without a stream waits, but for copies between device addresses, which only join the order.
+// Who copies without a stream waits, but for copies between device addresses, which only join the order
+// unless something says otherwise.
 bool waits(const CopyPlan& plan, bool sync) {
   if (is_pageable(plan.to)) return true;
-  return sync && !(plan.to.place == Place::kDevice && plan.from.place == Place::kDevice);
+  if (!sync || plan.to.place != Place::kDevice || plan.from.place != Place::kDevice) return sync;
+  return is_synchronous(plan.to.address) || is_synchronous(plan.from.address);
 }
 
 CUresult refuse_waiting(Stream& stream, const CopyPlan& plan, bool sync) {
@@ -94,6 +96,24 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, std::size
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, std::size_t ByteCount,
                               CUstream hStream) {
   return copy_line(dstDevice, Claim::kDevice, srcDevice, Claim::kDevice, ByteCount, hStream, false);
+}
+
+// In the order of the stream; each copy is judged as cuMemcpyAsync's. Attributes are hints here.
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, std::size_t* sizes, std::size_t count,
+                               CUmemcpyAttributes* attrs, std::size_t* attrsIdxs, std::size_t numAttrs,
+                               CUstream hStream) {
+  const bool complete = dsts != nullptr && srcs != nullptr && sizes != nullptr && count > 0 &&
+                        attrs != nullptr && attrsIdxs != nullptr && numAttrs > 0 && numAttrs <= count;
+  if (!complete || attrsIdxs[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+  StreamPtr stream;
+  SOFTGPU_TRY(find_stream(hStream, &stream));
+  const bool legacy = hStream == nullptr ? !per_thread_default_stream : hStream == CU_STREAM_LEGACY;
+  if (legacy) return CUDA_ERROR_INVALID_VALUE;
+  SOFTGPU_TRY(refuse_if_capturing(*stream));
+  for (std::size_t i = 0; i < count; ++i) {
+    SOFTGPU_TRY(copy_line(dsts[i], Claim::kEither, srcs[i], Claim::kEither, sizes[i], hStream, false));
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) { return copy_box(pCopy, nullptr, true); }

@@ -1,4 +1,5 @@
-// Memsets: one plan of rows; the synchronous forms only join the order, as on a device.
+// Memsets: one plan of rows; the synchronous forms only join the order, as on a device, unless something
+// says otherwise.
 #include "softgpu_api.gen.hpp"
 #include "tools/softgpu/driver/call_costs.hpp"
 #include "tools/softgpu/driver/capture.hpp"
@@ -18,7 +19,8 @@ CUresult enqueue(const FillPlan& plan, CUstream handle, bool sync) {
   pass_call_lock(CallCost::kLaunch);
   OperationPtr operation;
   SOFTGPU_TRY(submit(*stream, work_of(contents_of(FillNode{plan}), fate), &operation));
-  return sync && place != Place::kDevice ? wait_for(*fate, operation) : CUDA_SUCCESS;
+  const bool waits = sync && (place != Place::kDevice || is_synchronous(plan.address));
+  return waits ? wait_for(*fate, operation) : CUDA_SUCCESS;
 }
 
 CUresult fill(CUdeviceptr address, std::size_t pitch, std::uint32_t value, std::uint64_t element,

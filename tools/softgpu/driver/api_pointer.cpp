@@ -31,7 +31,7 @@ CUresult answer(const Range& range, CUpointer_attribute attribute, CUdeviceptr p
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       return range.is_host_kind() ? put<void*>(data, reinterpret_cast<void*>(ptr)) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put<unsigned>(data, 0);
+      return put<unsigned>(data, range.synchronous ? 1 : 0);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return put<unsigned long long>(data, range.buffer_id);
@@ -117,7 +117,9 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
   const auto range = find_range(ptr);
   if (!range) return CUDA_ERROR_INVALID_VALUE;
-  return is_mapping(*range) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+  if (is_mapping(*range)) return CUDA_ERROR_NOT_SUPPORTED;
+  machine().space.set_synchronous(ptr, *static_cast<const unsigned*>(value) != 0);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace softgpu::api

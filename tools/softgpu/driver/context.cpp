@@ -133,6 +133,14 @@ CUresult find_stream(CUstream handle, StreamPtr* stream) {
   return CUDA_SUCCESS;
 }
 
+bool is_synchronous(CUdeviceptr address) {
+  ContextPtr context;
+  if (current_context(&context) == CUDA_SUCCESS && (context->flags.load() & CU_CTX_SYNC_MEMOPS) != 0)
+    return true;
+  const auto range = machine().space.find(address);
+  return range && range->synchronous;
+}
+
 CUresult submit(Stream& stream, Work work, OperationPtr* result, std::vector<OperationPtr> dependencies) {
   SOFTGPU_TRY(fate_of(*stream.fate));
   bool captured = false;

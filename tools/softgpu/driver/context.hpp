@@ -77,6 +77,10 @@ CUresult current_context(ContextPtr* context);
 CUresult current_context_even_failed(ContextPtr* context);
 std::vector<CUcontext>& context_stack();
 
+// Whether copies and memsets without a stream wait even where they touch device memory alone: the context's
+// flag, or that of the memory.
+bool is_synchronous(CUdeviceptr address);
+
 CUresult create_context(int device, unsigned flags, bool primary, ContextPtr* context);
 // Waits for its work, then takes away all it owns.
 void destroy_context(CUcontext handle);
