@@ -25,7 +25,7 @@ struct Machine {
   LinkRates link;
   Bytes block = 2_MiB;          // what is moved, mapped and dropped at a time
   Nanoseconds map_per_block{};  // on the one mapper thread: a fetched block, and one dropped for a birth
-  std::uint32_t map_queue = 3;  // fetches run at most so many blocks in front of the mapper
+  std::uint32_t map_queue = 6;  // fetches run at most so many blocks in front of the mapper
   Nanoseconds run_ahead{};      // how far kernels are enqueued, and so must be mapped, before they start
   double guard_seconds = 0;  // a plan's fetches are to be early by so much more than it takes them by itself
   bool writes_known = true;  // else an access makes its bytes suspect until a fingerprint clears them

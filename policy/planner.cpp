@@ -14,6 +14,7 @@ struct Pass {
 };
 constexpr Pass kPasses[] = {{0.1, false},   {0.02, false}, {0.004, false},
                             {0.001, false}, {0.02, true},  {0.004, true}};
+constexpr Pass kPassesMappingAhead[] = {{0.02, false}, {0.004, false}};
 constexpr Bytes kPlanningBlock = 32_MiB;
 constexpr std::uint64_t kBlocksAtLeast = 512;
 constexpr double kWorseAllowed = 1.0005;  // a later pass moves fewer bytes: keep it at the same speed
@@ -165,6 +166,19 @@ class Search {
     plan.eager = pass.eager;
     try_plan(std::move(plan));
   }
+  // Where the mapper is what births wait for.
+  void try_mapping_ahead() {
+    if (machine_.map_per_block == Nanoseconds() || best().greedy) return;
+    Plan plan = best();
+    plan.maps_ahead = true;
+    try_plan(plan);
+    for (const Pass& pass : kPassesMappingAhead) {
+      plan = derive_plan(step_, record_, machine_, pass.guard_seconds + machine_.guard_seconds);
+      plan.eager = pass.eager;
+      plan.maps_ahead = true;
+      try_plan(std::move(plan));
+    }
+  }
   // What was never found unchanged is copied without being compared; then all is.
   void try_comparing_less() {
     Plan plan = best();
@@ -218,6 +232,7 @@ Plan make_plan(const Step& step, const Machine& machine, Effort effort, const st
     if (!stopped()) search.try_pass(pass);
   }
   if (first || stopped()) return search.best();
+  search.try_mapping_ahead();
   search.try_comparing_less();
   return search.best_on_real();
 }

@@ -28,6 +28,7 @@ Simulator::Simulator(const Step& step, const Machine& machine, Strategy& strateg
       run_ahead_(seconds(machine.run_ahead)),
       block_(static_cast<std::int64_t>(machine.block.count())),
       random_(run.seed) {
+  derive_mapping_lead();
   if (run_.record == nullptr) return;
   run_.record->dropped.assign(step.positions(), 0);
   run_.record->cleaned.assign(step.positions(), 0);
@@ -35,6 +36,18 @@ Simulator::Simulator(const Step& step, const Machine& machine, Strategy& strateg
   run_.record->start.assign(step.kernels(), 0);
   run_.record->fetched_for.assign(step.kernels(), 0);
   run_.record->unchanged.assign(step.tensors(), 0);
+}
+
+// How long before a kernel the mapper has to begin with what it and those behind it bring into being, should
+// something have to go for all of that: twice around, so that the step's end is no edge.
+void Simulator::derive_mapping_lead() {
+  const KernelIndex n = step_.kernels();
+  mapping_lead_.assign(n, 0);
+  double behind = 0;
+  for (KernelIndex k = 2 * n; k-- > 0;) {
+    behind = std::max(0.0, behind - step_.seconds(k % n)) + map_seconds(step_.births(k % n));
+    mapping_lead_[k % n] = behind;
+  }
 }
 
 Outcome Simulator::run() {
@@ -138,9 +151,12 @@ bool Simulator::prepare_births(KernelIndex kernel) {
   return true;
 }
 
+// The mapper begins in time for the next kernel's births; or, where the strategy says so, for those of all
+// that come, of which it may not be able to map one after the other.
 double Simulator::latest_start() const {
-  const double mapping = 2 * map_seconds(step_.births(memory_.next_kernel()));
-  return work_end_ - std::min(run_ahead_, kLaunchSeconds + mapping);
+  const KernelIndex next = memory_.next_kernel();
+  const double mapping = strategy_.maps_ahead() ? mapping_lead_[next] : map_seconds(step_.births(next));
+  return work_end_ - std::min(run_ahead_, kLaunchSeconds + 2 * mapping);
 }
 
 void Simulator::admit(KernelIndex kernel) {

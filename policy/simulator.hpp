@@ -140,6 +140,7 @@ class Simulator {
 
   [[nodiscard]] bool window_open() const { return now_ >= work_end_ - run_ahead_; }
   // When room must be made for the next kernel at the latest: those under way may leave some until then.
+  void derive_mapping_lead();
   [[nodiscard]] double latest_start() const;
   [[nodiscard]] Moment moment() const { return {now_, started_, waiting_, stalled_, short_of_room_}; }
   [[nodiscard]] std::uint32_t first_counted() const {
@@ -185,6 +186,7 @@ class Simulator {
   std::deque<GpuWork> gpu_;
   std::deque<Mapping> mapper_;
   double mapper_end_ = 0;
+  std::vector<double> mapping_lead_;  // seconds, by kernel
   double step_start_ = 0;
   double bytes_in_ = 0, bytes_out_ = 0, touched_ = 0, hits_ = 0;
   Outcome outcome_;

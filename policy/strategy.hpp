@@ -43,6 +43,9 @@ class Strategy {
   virtual TensorIndex victim(const Moment& /*moment*/, Position after) {
     return memory_->farthest_droppable(after);
   }
+  // Whether room for births is made as early as mapping all of those that come takes, not the next kernel's
+  // alone: what is dropped for them is gone sooner.
+  [[nodiscard]] virtual bool maps_ahead() const { return false; }
   // Seconds that bringing in one block costs besides the copy.
   [[nodiscard]] virtual double fetch_overhead() const { return 0; }
 

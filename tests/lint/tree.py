@@ -184,6 +184,16 @@ def planted_faults_fit(root):
             yield f"{mutant['file']}: the text of the mutant `{mutant['name']}` is there {times} times"
 
 
+def pitfalls_have_tests(root):
+    """Each name in the last column of docs/pitfalls.md is that of a test, or of a planted fault."""
+    places = [name for name in tracked(root) if name.startswith("tests/") or name.endswith("mutants.toml")]
+    text = "".join(read(root, name) for name in places if name.endswith((".cpp", ".py", ".build", ".toml")))
+    for row in read(root, "docs/pitfalls.md").splitlines():
+        for name in re.findall(r"`([^`]+)`", row.rstrip("| ").rpartition("|")[2]) if row.startswith("|") else ():
+            if not re.search(rf"\b{re.escape(name)}\b", text):
+                yield f"docs/pitfalls.md: `{name}` is no test"
+
+
 def code_is_formatted(root):
     files = [n for n in code_files(root) if n.endswith((".cpp", ".hpp"))]
     run = subprocess.run(["clang-format", "--dry-run", "--ferror-limit=1"] + files, cwd=root, capture_output=True, text=True,
@@ -203,6 +213,7 @@ RULES = [
     folders_have_a_readme,
     nothing_is_left_undone,
     planted_faults_fit,
+    pitfalls_have_tests,
     code_is_formatted,
 ]
 
