@@ -179,10 +179,19 @@ std::optional<ExtentIndex> Learning::victim(const Residency& residency) {
   if (!trusted()) return lru_.victim(residency);
   if (const auto extent = never_again(residency)) return extent;
   settle(residency);
-  if (const auto extent = farthest(Place::kClean, residency)) return extent;
-  if (on_plan_) short_until_ = history_.head() + plan_->length();
+  const auto clean = farthest(Place::kClean, residency);
+  if (clean && is_beyond_margin(*clean)) return clean;
+  if (on_plan_ && !clean) short_until_ = history_.head() + plan_->length();
   if (const auto extent = farthest(Place::kDirty, residency)) return extent;
-  return lru_.victim(residency);
+  return clean ? clean : lru_.victim(residency);
+}
+
+// A plan may say that it is better to wait for what is needed late to be copied out than to drop what is
+// needed soon.
+bool Learning::is_beyond_margin(ExtentIndex extent) const {
+  if (!on_plan_ || plan_->plan.margin == 0 || cursor_.expected() >= history_.head()) return true;
+  const auto margin = static_cast<TouchIndex>(plan_->plan.margin * plan_->plan.dropped.size());
+  return expectations_.touch_of(extent) >= history_[cursor_.expected()].first + margin;
 }
 
 // What was not touched for a whole period: only once that is known.

@@ -73,6 +73,7 @@ class Learning final : public Policy {
   [[nodiscard]] TouchIndex horizon() const;
   [[nodiscard]] bool trusted() const { return cursor_.following() && cursor_.agreed() >= kTrusted; }
   [[nodiscard]] bool worth_displacing(TouchIndex touch, const Residency& residency);
+  [[nodiscard]] bool is_beyond_margin(ExtentIndex extent) const;
   [[nodiscard]] bool is_due(AccessIndex access) const;
   [[nodiscard]] bool within_reach(AccessIndex access) const;
   std::optional<ExtentIndex> never_again(const Residency& residency) const;

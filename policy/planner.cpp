@@ -11,9 +11,10 @@ namespace {
 struct Pass {
   double guard_seconds;
   bool eager;
+  double margin = 0;
 };
-constexpr Pass kPasses[] = {{0.1, false},   {0.02, false}, {0.004, false},
-                            {0.001, false}, {0.02, true},  {0.004, true}};
+constexpr Pass kPasses[] = {{0.1, false}, {0.02, false}, {0.004, false},     {0.001, false},
+                            {0.02, true}, {0.004, true}, {0.02, false, 0.1}, {0.004, false, 0.2}};
 constexpr Pass kPassesMappingAhead[] = {{0.02, false}, {0.004, false}};
 constexpr Bytes kPlanningBlock = 32_MiB;
 constexpr std::uint64_t kBlocksAtLeast = 512;
@@ -73,7 +74,11 @@ Plan derive_plan(const Step& step, const StepRecord& record, const Machine& mach
 }
 
 Planned::Planned(const Step& step, const Plan& plan, bool writes_known)
-    : Greedy(step), step_(step), plan_(plan), writes_known_(writes_known) {}
+    : Greedy(step),
+      step_(step),
+      plan_(plan),
+      writes_known_(writes_known),
+      margin_(static_cast<Position>(plan.margin * step.positions())) {}
 
 void Planned::begin(const Memory& memory, std::int64_t block) {
   Greedy::begin(memory, block);
@@ -164,6 +169,7 @@ class Search {
   void try_pass(const Pass& pass) {
     Plan plan = derive_plan(step_, record_, machine_, pass.guard_seconds + machine_.guard_seconds);
     plan.eager = pass.eager;
+    plan.margin = pass.margin;
     try_plan(std::move(plan));
   }
   // Where the mapper is what births wait for.

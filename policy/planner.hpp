@@ -20,6 +20,7 @@ struct Plan {
   std::vector<std::uint32_t> due;      // per use: kernels from it to the first drop that needs them
   std::vector<std::uint32_t> lead;     // per kernel: so many kernels ahead its fetches may displace others
   bool eager = false;                  // what is not due is copied out as well while the link is idle
+  double margin = 0;                   // of the step: a fetch displaces only what is needed so much later
   bool maps_ahead = false;             // room for births is made as early as mapping them all takes
   bool compares = true;                // where writes are unknown: what leaves is compared, else it is copied
   std::vector<std::uint8_t> compared;  // those tensors alone, found unchanged before; all, if empty
@@ -36,6 +37,7 @@ class Planned final : public Greedy {
   TensorIndex next_check(const Moment& moment) override;
   [[nodiscard]] std::int64_t wanted_clean(TensorIndex tensor) const override;
   [[nodiscard]] bool wants_print(TensorIndex tensor) const override;
+  [[nodiscard]] Position fetch_margin() const override { return margin_; }
   [[nodiscard]] bool maps_ahead() const override { return plan_.maps_ahead; }
 
  protected:
@@ -56,7 +58,8 @@ class Planned final : public Greedy {
   };
   std::queue<Check> checks_;
   std::uint64_t completed_ = 0;
-  bool writes_known_;
+  const bool writes_known_;
+  const Position margin_;
 };
 
 Plan derive_plan(const Step& step, const StepRecord& record, const Machine& machine, double guard_seconds);

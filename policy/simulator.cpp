@@ -231,7 +231,8 @@ void Simulator::try_fetch() {
   const TensorState& state = memory_[tensor];
   const std::int64_t first = state.resident + state.incoming;
   const std::int64_t bytes = std::min((first / block_ + 1) * block_, state.size) - first;
-  if (make_room(bytes, memory_.end_of_kernel(state.next), nullptr)) start_fetch(tensor, bytes);
+  const Position after = memory_.end_of_kernel(state.next) + strategy_.fetch_margin();
+  if (make_room(bytes, after, nullptr)) start_fetch(tensor, bytes);
 }
 
 void Simulator::start_fetch(TensorIndex tensor, std::int64_t bytes) {

@@ -46,6 +46,8 @@ class Strategy {
   // Whether room for births is made as early as mapping all of those that come takes, not the next kernel's
   // alone: what is dropped for them is gone sooner.
   [[nodiscard]] virtual bool maps_ahead() const { return false; }
+  // So many uses later than what is fetched must be needed what goes for it, even where the GPU waits.
+  [[nodiscard]] virtual Position fetch_margin() const { return 0; }
   // Seconds that bringing in one block costs besides the copy.
   [[nodiscard]] virtual double fetch_overhead() const { return 0; }
 
