@@ -58,7 +58,7 @@ std::vector<Operation> generate(std::uint64_t seed, const Shape& shape) {
   // A program begins with something to work on, and with the GPU busy when memory first runs short.
   for (std::uint32_t bytes = 0; bytes < shape.live_bytes / 4 * 3;) {
     bytes += draw_bytes(add(Kind::kAllocate).operands[0], shape.largest);
-    if (program.size() == 12) add(Kind::kQueues);
+    if (program.size() == 4 || program.size() == 12) add(Kind::kQueues);
   }
   for (std::uint32_t i = 0; i < shape.operations; ++i) add(draw_kind(random));
   add(Kind::kHashAll);
