@@ -190,7 +190,8 @@ std::optional<ExtentIndex> Learning::victim(const Residency& residency) {
 // needed soon.
 bool Learning::is_beyond_margin(ExtentIndex extent) const {
   if (!on_plan_ || plan_->plan.margin == 0 || cursor_.expected() >= history_.head()) return true;
-  const auto margin = static_cast<TouchIndex>(plan_->plan.margin * plan_->plan.dropped.size());
+  const auto margin =
+      static_cast<TouchIndex>(plan_->plan.margin * static_cast<double>(plan_->plan.dropped.size()));
   return expectations_.touch_of(extent) >= history_[cursor_.expected()].first + margin;
 }
 
